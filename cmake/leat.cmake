@@ -1,0 +1,36 @@
+# The three kinds of targets, so that a folder's CMakeLists.txt is a list of files and nothing else.
+
+add_library(leat_options INTERFACE)
+target_compile_options(leat_options INTERFACE -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor
+                                              -fvisibility=hidden -fno-semantic-interposition)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(leat_options INTERFACE -Wthread-safety)
+endif()
+if(LEAT_SANITIZE)
+  target_compile_options(leat_options INTERFACE -fsanitize=${LEAT_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(leat_options INTERFACE -fsanitize=${LEAT_SANITIZE})
+endif()
+target_include_directories(leat_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(leat_options INTERFACE fmt::fmt Threads::Threads)
+
+# leat_library(NAME SOURCES … DEPENDS …): one folder of the engine.
+function(leat_library NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${NAME} STATIC ${ARG_SOURCES})
+  target_link_libraries(${NAME} PUBLIC leat_options ${ARG_DEPENDS})
+endfunction()
+
+# leat_test(NAME SOURCES … DEPENDS … [LABELS …] [TIMEOUT S]): one test program of a folder.
+function(leat_test NAME)
+  if(NOT LEAT_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1)
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
