@@ -1,4 +1,4 @@
-# The three kinds of targets, so that a folder's CMakeLists.txt is a list of files and nothing else.
+# The four kinds of targets, so that a folder's CMakeLists.txt is a list of files and nothing else.
 
 add_library(leat_options INTERFACE)
 target_compile_options(leat_options INTERFACE -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor
@@ -7,7 +7,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(leat_options INTERFACE -Wthread-safety)
 endif()
 if(LEAT_SANITIZE)
-  target_compile_options(leat_options INTERFACE -fsanitize=${LEAT_SANITIZE} -fno-omit-frame-pointer)
+  # Without no-recover undefined behaviour is only printed, and the test passes.
+  target_compile_options(leat_options INTERFACE -fsanitize=${LEAT_SANITIZE}
+                                                -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(leat_options INTERFACE -fsanitize=${LEAT_SANITIZE})
 endif()
 target_include_directories(leat_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -33,4 +35,15 @@ function(leat_test NAME)
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# leat_fuzzer(NAME SOURCES … DEPENDS …): one libFuzzer program, with its seeds in fuzz/seeds/NAME.
+function(leat_fuzzer NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE ${ARG_DEPENDS})
+  target_link_options(${NAME} PRIVATE -fsanitize=fuzzer)
+  add_test(NAME ${NAME} COMMAND ${PROJECT_SOURCE_DIR}/scripts/fuzz.sh $<TARGET_FILE:${NAME}>)
+  # FUZZ_SECONDS ends it; ctest's own limit must not.
+  set_tests_properties(${NAME} PROPERTIES LABELS fuzz TIMEOUT 1000000)
 endfunction()

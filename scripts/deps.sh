@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# deps.sh [build|deep|bench]…: installs the Debian packages that a target of the Makefile needs.
+#
+# When they are all there it asks dpkg once, in milliseconds, and changes nothing; so every target
+# may call it. Otherwise it needs root or sudo.
+set -euo pipefail
+
+build=(g++ cmake ninja-build ccache pkg-config python3 git tar
+  libfmt-dev liburing-dev libisal-dev libxxhash-dev
+  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev
+  libgtest-dev libgmock-dev libbenchmark-dev)
+# llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
+deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)
+bench=(fio)
+
+wanted=()
+for group in "${@:-build}"; do
+  case $group in
+    build) wanted+=("${build[@]}") ;;
+    deep) wanted+=("${deep[@]}") ;;
+    bench) wanted+=("${bench[@]}") ;;
+    *)
+      echo "usage: ${0##*/} [build|deep|bench]…" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "deps: this is not a Debian system. Install the counterparts of these packages, then call" >&2
+  echo "make with DEPS=true to leave this step out: ${wanted[*]}" >&2
+  exit 1
+fi
+
+installed=" $(dpkg-query -W -f='${Package}:${db:Status-Status} ' "${wanted[@]}" 2>/dev/null || true)"
+missing=()
+for package in "${wanted[@]}"; do
+  [[ $installed == *" $package:installed "* ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=(env DEBIAN_FRONTEND=noninteractive)
+if [[ $EUID -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "deps: packages are missing, and this is neither root nor a user with sudo. Ask for:" >&2
+    echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo "${as_root[@]}")
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() {
+  "$@" >"$log" 2>&1 && return
+  cat "$log" >&2
+  echo "deps: failed: $*" >&2
+  return 1
+}
+
+echo "deps: installing ${missing[*]}"
+apt=(apt-get -q -o DPkg::Lock::Timeout=300)
+quietly "${as_root[@]}" "${apt[@]}" update
+quietly "${as_root[@]}" "${apt[@]}" install -y --no-install-recommends "${missing[@]}"

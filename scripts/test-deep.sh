@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# test-deep.sh [STAGE…]: what is too slow for every change. Without arguments, all stages:
+#   format   clang-format finds nothing to change
+#   scripts  shellcheck is content
+#   tidy     clang-tidy is content
+#   storms   the tests labelled "deep", optimised
+#   asan     the ordinary tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan     the ordinary tests under ThreadSanitizer
+#   fuzz     every fuzzer for FUZZ_SECONDS; its build is also the one with -Wthread-safety
+#
+# Environment: JOBS compilers at once; TEST_JOBS tests at once; FUZZ_SECONDS (60);
+# TSAN_CTEST more arguments for the tsan stage's ctest, such as "-L concurrent".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+jobs=${JOBS:-$(scripts/parallelism.sh)}
+test_jobs=${TEST_JOBS:-2}
+export FUZZ_SECONDS=${FUZZ_SECONDS:-60}
+read -ra tsan_ctest <<<"${TSAN_CTEST:-}"
+
+build() { # PRESET
+  cmake --preset "$1" --log-level=WARNING
+  cmake --build "build/$1" -j "$jobs"
+}
+
+run_tests() { # PRESET CTEST-ARGUMENT…
+  local preset=$1
+  shift
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$test_jobs" "$@"
+}
+
+stage_format() { scripts/format.sh --check; }
+stage_scripts() {
+  git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck
+}
+stage_tidy() { scripts/tidy.sh; }
+
+stage_storms() {
+  build release
+  run_tests release -L deep
+}
+
+stage_asan() {
+  build asan
+  run_tests asan -LE deep
+}
+
+stage_tsan() {
+  build tsan
+  # ThreadSanitizer needs its shadow where address randomisation may put something else.
+  local fixed_addresses=(setarch -R)
+  "${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
+  "${fixed_addresses[@]}" ctest --test-dir build/tsan --output-on-failure --no-tests=error \
+    -j "$test_jobs" -LE deep "${tsan_ctest[@]}"
+}
+
+stage_fuzz() {
+  build fuzz
+  run_tests fuzz -L fuzz
+}
+
+stages=("$@")
+[[ $# -gt 0 ]] || stages=(format scripts tidy storms asan tsan fuzz)
+for stage in "${stages[@]}"; do
+  if ! declare -F "stage_$stage" >/dev/null; then
+    echo "${0##*/}: no stage '$stage'; there are format scripts tidy storms asan tsan fuzz" >&2
+    exit 2
+  fi
+done
+for stage in "${stages[@]}"; do
+  start=$SECONDS
+  echo "== $stage"
+  "stage_$stage"
+  echo "== $stage: passed in $((SECONDS - start)) s"
+done

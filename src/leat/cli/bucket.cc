@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "leat/cli/transfer_view.h"
+#include "leat/cli/verbs.h"
+
+namespace leat::cli {
+namespace {
+
+struct BucketOptions {
+  std::string url;
+  std::string durability;
+};
+
+local::BucketOptions options_of(const BucketOptions& options) {
+  local::BucketOptions bucket;
+  if (!options.durability.empty()) bucket.durability = durability_of(options.durability);
+  return bucket;
+}
+
+// What a bucket verb does, once the store is open.
+using Action = Status (*)(Session&, const LocalStoreLocation&, const BucketOptions&);
+
+ExitCode on_bucket(Session& session, const BucketOptions& options, IfMissing if_missing,
+                   std::string_view what, Action action) {
+  const std::string doing = fmt::format("{} {}", what, options.url);
+  const auto location = session.stores().open_local(options.url, if_missing);
+  if (!location) return session.fail(doing, location.error());
+  if (location->url.bucket.empty() || !location->url.name.empty()) {
+    return session.refuse(options.url + " is not the URL of a bucket",
+                          "write it as " + location->url.store_url() + "/BUCKET");
+  }
+  const Status status = action(session, *location, options);
+  if (!status) {
+    return session.fail(doing, status.error(),
+                        status.failed_with(ErrorCode::kPreconditionFailed)
+                            ? "empty it first: leat rm -r " + options.url + "/"
+                            : "");
+  }
+  if (session.output().is_json()) session.output().json({{"bucket", location->url.bucket}});
+  return ExitCode::kOk;
+}
+
+ExitCode run_create(Session& session, const BucketOptions& options) {
+  return on_bucket(session, options, IfMissing::kCreate, "create the bucket",
+                   [](Session& s, const LocalStoreLocation& location, const BucketOptions& o) {
+                     return location.store->create_bucket(location.url.bucket, options_of(o),
+                                                          s.context());
+                   });
+}
+
+ExitCode run_set(Session& session, const BucketOptions& options) {
+  return on_bucket(session, options, IfMissing::kFail, "change the bucket",
+                   [](Session& s, const LocalStoreLocation& location, const BucketOptions& o) {
+                     return location.store->set_bucket(location.url.bucket, options_of(o),
+                                                       s.context());
+                   });
+}
+
+ExitCode run_remove(Session& session, const BucketOptions& options) {
+  return on_bucket(session, options, IfMissing::kFail, "remove the bucket",
+                   [](Session& s, const LocalStoreLocation& location, const BucketOptions&) {
+                     return location.store->remove_bucket(location.url.bucket, s.context());
+                   });
+}
+
+std::string durability_name(Durability durability) {
+  return durability == Durability::kMemory ? "memory" : "disk";
+}
+
+Status show_buckets(Session& session, const BucketOptions& options) {
+  ASSIGN_OR_RETURN(const auto location, session.stores().open_local(options.url, IfMissing::kFail));
+  ASSIGN_OR_RETURN(const auto buckets, location.store->list_buckets(session.context()));
+  std::vector<std::vector<std::string>> rows;
+  Json document = Json::array();
+  for (const local::BucketInfo& bucket : buckets) {
+    const std::string durability = durability_name(bucket.options.durability);
+    rows.push_back({bucket.name, durability, time_text(bucket.created_ns)});
+    document.push_back({{"bucket", bucket.name},
+                        {"durability", durability},
+                        {"created", time_text(bucket.created_ns)}});
+  }
+  if (session.output().is_json()) {
+    session.output().json(document);
+  } else {
+    session.output().table(rows);
+  }
+  return ok_status();
+}
+
+ExitCode run_list(Session& session, const BucketOptions& options) {
+  const Status status = show_buckets(session, options);
+  return status ? ExitCode::kOk
+                : session.fail("list the buckets of " + options.url, status.error());
+}
+
+CLI::App& add_bucket_verb(CLI::App& group, Verb& chosen, const std::string& name,
+                          const std::string& about, const std::string& examples,
+                          const std::shared_ptr<BucketOptions>& options,
+                          ExitCode (*run)(Session&, const BucketOptions&)) {
+  CLI::App& verb = add_verb(group, chosen, name, about, examples, options, run);
+  verb.add_option("url", options->url, name == "ls" ? "the store" : "the bucket")
+      ->required()
+      ->type_name("URL");
+  return verb;
+}
+
+}  // namespace
+
+void add_bucket(CLI::App& app, Verb& chosen) {
+  CLI::App* group = app.add_subcommand("bucket", "Make, list, change and remove buckets");
+  group->fallthrough()->require_subcommand(1);
+  group->footer(
+      "Examples:\n  leat bucket create leat+local:///data/store/images\n"
+      "  leat bucket ls leat+local:///data/store\n");
+  auto options = std::make_shared<BucketOptions>();
+  CLI::App& create = add_bucket_verb(
+      *group, chosen, "create", "Make a bucket, and the store around it if there is none",
+      "  leat bucket create leat+local:///data/store/images\n"
+      "  leat bucket create leat+local:///disk1/store,/disk2/store/images\n"
+      "  leat bucket create --durability memory leat+local:///data/store/scratch\n",
+      options, run_create);
+  add_durability(create, options->durability,
+                 "what writes survive: a power cut (disk, the default), "
+                 "or the death of the process only (memory)");
+  add_bucket_verb(*group, chosen, "ls", "List the buckets of a store",
+                  "  leat bucket ls leat+local:///data/store\n"
+                  "  leat bucket ls --json leat+local:///data/store\n",
+                  options, run_list);
+  add_bucket_verb(*group, chosen, "rm", "Remove an empty bucket",
+                  "  leat rm -r leat+local:///data/store/images/\n"
+                  "  leat bucket rm leat+local:///data/store/images\n",
+                  options, run_remove);
+  CLI::App& set =
+      add_bucket_verb(*group, chosen, "set", "Change the options of a bucket",
+                      "  leat bucket set --durability disk leat+local:///data/store/images\n"
+                      "  leat bucket set --durability memory leat+local:///data/store/images\n",
+                      options, run_set);
+  add_durability(set, options->durability, "what writes survive from now on");
+  set.get_option("--durability")->required();
+}
+
+}  // namespace leat::cli

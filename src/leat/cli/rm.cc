@@ -1,0 +1,87 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "leat/cli/transfer_view.h"
+#include "leat/cli/verbs.h"
+
+namespace leat::cli {
+namespace {
+
+struct RmOptions {
+  std::string url;
+  bool recursive = false;
+  bool dry_run = false;
+  bool yes = false;
+};
+
+ExitCode remove_one(Session& session, const RmOptions& options, const StoreLocation& location) {
+  if (options.dry_run) {
+    const auto info = location.store->stat(location.name, session.context());
+    if (!info) return session.fail("remove " + options.url, info.error());
+    session.output().summary("would remove " + printable(location.name));
+    return ExitCode::kOk;
+  }
+  const Status status = location.store->remove(location.name, {}, session.context());
+  if (!status) {
+    return session.fail(
+        "remove " + options.url, status.error(),
+        status.failed_with(ErrorCode::kNotFound) ? "if it is a folder, add -r" : "");
+  }
+  if (session.output().is_json()) session.output().json({{"removed", 1}});
+  return ExitCode::kOk;
+}
+
+bool is_confirmed(const std::string& url) {
+  std::fputs(("Remove everything beneath " + url + "? [y/N] ").c_str(), stderr);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+ExitCode run_rm(Session& session, const RmOptions& options) {
+  const Result<StoreLocation> location = session.stores().open(options.url, IfMissing::kFail);
+  if (!location) return session.fail("remove " + options.url, location.error());
+  if (!options.recursive && !is_folder(*location)) return remove_one(session, options, *location);
+  if (!options.recursive) {
+    return session.refuse(options.url + " is a folder", "leat rm -r --dry-run " + options.url);
+  }
+  if (!options.dry_run && !options.yes) {
+    if (isatty(STDIN_FILENO) == 0) {
+      return session.refuse("removing a folder needs a yes, and there is no terminal to ask",
+                            "look with --dry-run first, then add --yes");
+    }
+    if (!is_confirmed(options.url)) return ExitCode::kFailed;
+  }
+  TransferOptions transfer_options;
+  if (options.dry_run) transfer_options.mode = TransferOptions::Mode::kDryRun;
+  TransferView view(session, "rm");
+  transfer_options.observer = &view;
+  const TransferReport report =
+      remove_folder({location->store.get(), folder_prefix(location->name)}, transfer_options,
+                    session.executor(), session.context());
+  if (report.ok() && report.removed == 0 && !location->name.empty()) {
+    return session.fail("remove " + options.url,
+                        Error(ErrorCode::kNotFound, "there is nothing beneath it"));
+  }
+  return view.finish(report, transfer_options.mode);
+}
+
+}  // namespace
+
+void add_rm(CLI::App& app, Verb& chosen) {
+  auto options = std::make_shared<RmOptions>();
+  CLI::App& verb = add_verb(app, chosen, "rm", "Remove an object, or with -r a folder",
+                            "  leat rm leat+local:///data/store/images/cat.jpg\n"
+                            "  leat rm -r --dry-run leat+local:///data/store/images/train\n"
+                            "  leat rm -r --yes leat+local:///data/store/images/train\n",
+                            options, run_rm);
+  verb.add_option("url", options->url, "an object or a folder")->required()->type_name("URL");
+  verb.add_flag("-r,--recursive", options->recursive, "everything beneath");
+  verb.add_flag("--dry-run", options->dry_run, "say what would be removed");
+  verb.add_flag("--yes", options->yes, "do not ask");
+}
+
+}  // namespace leat::cli

@@ -1,0 +1,73 @@
+#include "leat/cli/session.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace leat::cli {
+namespace {
+
+constexpr std::size_t kMostDefaultJobs = 16;
+
+std::size_t job_count(std::size_t wanted) {
+  if (wanted > 0) return wanted;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::min(2 * cores, kMostDefaultJobs);
+}
+
+std::string_view usual_advice(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kNotFound:
+      return "'leat ls' on the folder above shows what is there";
+    case ErrorCode::kAlreadyExists:
+      return "choose another name, or remove what is there with 'leat rm'";
+    case ErrorCode::kInvalidArgument:
+      return "'leat VERB --help' has examples of every kind of URL";
+    case ErrorCode::kPermissionDenied:
+      return "check who owns it, or run as a user who may";
+    case ErrorCode::kNoSpace:
+      return "free some space, or add a drive with 'leat drive add'";
+    case ErrorCode::kUnsupported:
+      return "use a store that can do this, such as leat+local:";
+    case ErrorCode::kBusy:
+      return "wait until the other process is done, or use the URL under which it serves";
+    case ErrorCode::kDeadlineExceeded:
+      return "give it more time with --timeout";
+    case ErrorCode::kCorrupted:
+      return "'leat verify' tells what else is damaged; copy the object again from its source";
+    default:
+      return "run the same command again: what is done already is not done twice";
+  }
+}
+
+}  // namespace
+
+Session::Session(const GlobalFlags& flags, Stores stores, Context context)
+    : output_({.json = flags.json, .quiet = flags.quiet}),
+      stores_(std::move(stores)),
+      context_(std::move(context)),
+      jobs_(job_count(flags.jobs)) {}
+
+Executor& Session::executor() {
+  if (!executor_) {
+    executor_ = std::make_unique<ThreadPoolExecutor>(
+        ThreadPoolOptions{.thread_count = jobs_, .queue_capacity = 4 * jobs_});
+  }
+  return *executor_;
+}
+
+ExitCode Session::fail(std::string_view what, const Error& error, std::string_view advice) {
+  if (error.code() == ErrorCode::kCancelled && context_.cancellation().stop_requested()) {
+    output_.note("leat: interrupted");
+    return ExitCode::kInterrupted;
+  }
+  output_.error(what, error, advice.empty() ? usual_advice(error.code()) : advice);
+  return ExitCode::kFailed;
+}
+
+ExitCode Session::refuse(std::string_view message, std::string_view advice) {
+  output_.usage_error(message, advice);
+  return ExitCode::kUsage;
+}
+
+}  // namespace leat::cli

@@ -1,0 +1,93 @@
+#include "leat/cli/stores.h"
+
+#include <utility>
+
+#include "leat/base/url.h"
+#include "leat/drivers/all.h"
+
+namespace leat::cli {
+
+ConfigSchema Settings::schema() {
+  ConfigSchema schema;
+  schema.section("store")
+      .size("small_object_size", &store.small_object_bytes, "objects up to this size are packed")
+      .size("pack_size", &store.drive.log.pack_bytes,
+            "small objects are packed into files so large")
+      .integer("compact_below", &compact_below_percent, 0, 100,
+               "a pack is rewritten when less than this percentage of it is live")
+      .size("compact_rate", &store.drive.compact_bytes_per_second,
+            "bytes a second that compaction may read; 0: as fast as it can");
+  schema.section("log").choice("level", &log_level,
+                               {{"debug", LogLevel::kDebug},
+                                {"info", LogLevel::kInfo},
+                                {"warning", LogLevel::kWarning},
+                                {"error", LogLevel::kError}},
+                               "what is told on standard error, from this level on");
+  return schema;
+}
+
+Result<Settings> Settings::load(const std::string& path) {
+  Settings settings;
+  RETURN_IF_ERROR(settings.schema().load_file(path));
+  settings.store.drive.compact_below = settings.compact_below_percent / 100.0;
+  return settings;
+}
+
+Stores::Stores(Settings settings) : settings_(std::move(settings)) {
+  DescriptorLoggerOptions logger_options;
+  logger_options.lowest_level = settings_.log_level;
+  logger_ = std::make_unique<DescriptorLogger>(logger_options);
+  registry_ = all_drivers();
+  local::register_local(registry_, settings_.store);
+}
+
+Result<StoreLocation> Stores::open(const std::string& url, IfMissing if_missing) {
+  Result<StoreLocation> location = registry_.open(url, if_missing);
+  if (location) {
+    logger_->debug("opened a store", {{"url", location->store->url()}, {"name", location->name}});
+  }
+  return location;
+}
+
+bool Stores::names_local_store(const std::string& url) const {
+  const Result<Url> parsed = Url::parse(url);
+  if (!parsed || parsed->scheme != local::kLocalScheme) return false;
+  const auto resolved = local::resolve_local_url(*parsed, settings_.store);
+  return resolved && resolved->bucket.empty();
+}
+
+Result<LocalStoreLocation> Stores::open_local(const std::string& url, IfMissing if_missing) {
+  ASSIGN_OR_RETURN(const Url parsed, Url::parse(url));
+  if (parsed.scheme != local::kLocalScheme) {
+    return Error(ErrorCode::kUnsupported, "this is for stores with a leat+local:///… URL");
+  }
+  Result<local::LocalUrl> place = local::resolve_local_url(parsed, settings_.store);
+  const bool is_new = place.failed_with(ErrorCode::kNotFound) && if_missing == IfMissing::kCreate;
+  if (is_new) {
+    ASSIGN_OR_RETURN(place, local::place_new_store(parsed, local::NewStore::kNamesBucket));
+  }
+  if (!place) return std::move(place).error();
+  LocalStoreLocation location;
+  location.url = *std::move(place);
+  const auto& directories = location.url.directories;
+  ASSIGN_OR_RETURN(location.store, is_new ? local::LocalStore::create(directories, settings_.store)
+                                          : local::LocalStore::open(directories, settings_.store));
+  logger_->debug("opened a local store", {{"url", location.url.store_url()}});
+  return location;
+}
+
+std::string folder_prefix(std::string_view name) {
+  std::string prefix(name);
+  if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';
+  return prefix;
+}
+
+std::string_view base_name(std::string_view name) noexcept {
+  return name.substr(name.rfind('/') + 1);
+}
+
+bool is_folder(const StoreLocation& location) noexcept {
+  return location.name.empty() || location.name.ends_with('/');
+}
+
+}  // namespace leat::cli

@@ -1,0 +1,17 @@
+#include "leat/drivers/all.h"
+
+#include "leat/drivers/memory/memory_store.h"
+#include "leat/drivers/null/null_store.h"
+#include "leat/drivers/posix/posix_store.h"
+
+namespace leat {
+
+Registry all_drivers() {
+  Registry registry;
+  register_memory(registry);
+  register_null(registry);
+  register_posix(registry);
+  return registry;
+}
+
+}  // namespace leat

@@ -1,0 +1,208 @@
+#include "leat/local/bucket.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "leat/local/listing_cursor.h"
+#include "leat/local/object_bytes.h"
+#include "leat/local/object_writer.h"
+#include "leat/store/listing.h"
+
+namespace leat::local {
+namespace {
+
+class LocalObjectReader final : public ObjectReader {
+ public:
+  LocalObjectReader(ObjectInfo info, std::unique_ptr<ObjectBytes> bytes)
+      : info_(std::move(info)), bytes_(std::move(bytes)) {}
+
+  const ObjectInfo& info() const noexcept override { return info_; }
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> target,
+                              const Context& context) override {
+    RETURN_IF_ERROR(context.check());
+    return bytes_->read_at(offset, target);
+  }
+  Result<std::vector<LocalExtent>> local_extents(ByteRange range, const Context& context) override {
+    RETURN_IF_ERROR(context.check());
+    return bytes_->extents(range, ObjectBytes::Check::kYes);
+  }
+
+ private:
+  const ObjectInfo info_;
+  const std::unique_ptr<ObjectBytes> bytes_;
+};
+
+bool is_other_generation(const OpenOptions& options, std::uint64_t generation) {
+  return options.generation && *options.generation != generation;
+}
+
+}  // namespace
+
+ObjectInfo info_of(const Record& record) {
+  ObjectInfo info;
+  info.size_bytes = record.size_bytes;
+  info.mtime_ns = record.mtime_ns;
+  info.generation = record.generation;
+  info.etag = record.visible_etag();
+  info.crc32c = record.crc32c;
+  if (!record.metadata.empty()) info.metadata = std::make_shared<const Metadata>(record.metadata);
+  return info;
+}
+
+Result<BucketChange> BucketChange::begin(BucketState& state) {
+  state.changes.fetch_add(1);
+  BucketChange change(&state);
+  if (state.is_closed.load()) {
+    return Error(ErrorCode::kNotFound, fmt::format("bucket {} was removed", state.name));
+  }
+  return change;
+}
+
+Bucket::Bucket(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> state, std::string url)
+    : store_(std::move(store)), state_(std::move(state)), url_(std::move(url)) {}
+
+Result<Engine*> Bucket::begin(std::string_view name, const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  RETURN_IF_ERROR(check_name(name));
+  if (state_->is_closed.load(std::memory_order_relaxed)) {
+    return Error(ErrorCode::kNotFound, fmt::format("bucket {} was removed", state_->name));
+  }
+  return store_->engine();
+}
+
+Result<ObjectInfo> Bucket::stat(std::string_view name, const Context& context) {
+  ASSIGN_OR_RETURN(Engine* const engine, begin(name, context));
+  const std::string key = key_of(name);
+  ASSIGN_OR_RETURN(const auto located, engine->find(key, ReadAlong::kNothing, context));
+  if (located) return info_of(located->found.record);
+  ASSIGN_OR_RETURN(const auto member, store_->shard_members().find(*engine, key, context));
+  if (member) return member_info(*member);
+  return ErrorCode::kNotFound;
+}
+
+Result<ListPage> Bucket::list(const ListRequest& request, const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  if (state_->is_closed.load()) return Error(ErrorCode::kNotFound, "the bucket was removed");
+  ASSIGN_OR_RETURN(Engine* const engine, store_->engine());
+  if (request.members == ListRequest::Members::kShow) {
+    MemberListingCursor cursor(*engine, store_->shard_members(), state_->name, context);
+    return list_ordered(request, cursor, context);
+  }
+  ListingCursor cursor(*engine, state_->name);
+  return list_ordered(request, cursor, context);
+}
+
+Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name, const OpenOptions& options,
+                                                   const Context& context) {
+  ASSIGN_OR_RETURN(Engine* const engine, begin(name, context));
+  const std::string key = key_of(name);
+  for (;;) {
+    ASSIGN_OR_RETURN(auto located, engine->find(key, ReadAlong::kSmallObjects, context));
+    if (!located) break;
+    ObjectInfo info = info_of(located->found.record);
+    if (is_other_generation(options, info.generation)) return ErrorCode::kNotFound;
+    const bool is_large = located->found.record.kind == RecordKind::kReference;
+    auto bytes = ObjectBytes::open(located->drive, key, std::move(located->found));
+    if (is_large) {
+      // The files are pinned now. If the object is still the same, they are the right ones.
+      ASSIGN_OR_RETURN(const auto again, engine->find(key, ReadAlong::kNothing, context));
+      if (!again || again->found.record.generation != info.generation) continue;
+    }
+    if (!bytes.ok()) return std::move(bytes).error();
+    return std::unique_ptr<ObjectReader>(
+        std::make_unique<LocalObjectReader>(std::move(info), *std::move(bytes)));
+  }
+  ASSIGN_OR_RETURN(auto member, store_->shard_members().find(*engine, key, context));
+  if (!member) return ErrorCode::kNotFound;
+  if (is_other_generation(options, member->shard.found.record.generation)) return ErrorCode::kNotFound;
+  return open_member(*std::move(member));
+}
+
+Result<std::unique_ptr<ObjectWriter>> Bucket::create(std::string_view name, const CreateOptions& options,
+                                                     const Context& context) {
+  ASSIGN_OR_RETURN(Engine* const engine, begin(name, context));
+  return make_object_writer(store_, state_, *engine, key_of(name), options);
+}
+
+Status Bucket::remove(std::string_view name, const RemoveOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(Engine* const engine, begin(name, context));
+  ASSIGN_OR_RETURN(const auto guard, BucketChange::begin(*state_));
+  RETURN_IF_ERROR(engine->begin_writing());
+  const std::string key = key_of(name);
+  RETURN_IF_ERROR(remove_record(*engine, key, options, context));
+  if (may_be_shard(key)) {
+    RemoveOptions index_options;
+    index_options.durability = options.durability;
+    // A shard that was not one has no index.
+    (void)remove_record(*engine, shard_index_key(key), index_options, context);
+  }
+  store_->changed();
+  return ok_status();
+}
+
+Status Bucket::remove_record(Engine& engine, const std::string& key, const RemoveOptions& options,
+                             const Context& context) {
+  Record record;
+  record.kind = RecordKind::kDelete;
+  record.key = key;
+  record.mtime_ns = engine.options().clock->wall_ns();
+  Change change(std::move(record), {});
+  change.precondition = options.precondition;
+  change.wait_for_disk = effective(options.durability, *state_) != Durability::kMemory;
+  ASSIGN_OR_RETURN(const auto drive, engine.home(key));
+  return engine.commit(drive, change, context);
+}
+
+// Marks the record of a large object as one that shares its files, unless it is already. Nothing
+// that a user sees changes.
+Result<Record> Bucket::share_files(Engine& engine, const std::string& key, const Context& context) {
+  for (;;) {
+    ASSIGN_OR_RETURN(auto located, engine.find(key, ReadAlong::kNothing, context));
+    if (!located) return ErrorCode::kNotFound;
+    Record record = std::move(located->found.record);
+    record.key = key;
+    if (record.kind != RecordKind::kReference || located->found.place.is_shared()) return record;
+    record.options[std::string(kSharedOption)] = "yes";
+    Change mark(record, {});
+    mark.keeps_generation = true;
+    mark.moved_from = located->found.place.location();
+    const Status status = located->drive->commit(mark, context);
+    if (status.ok()) return record;
+    if (!status.failed_with(ErrorCode::kPreconditionFailed)) return status.error();
+  }
+}
+
+Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target,
+                                const CreateOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(Engine* const engine, begin(source, context));
+  RETURN_IF_ERROR(check_name(target));
+  const std::string source_key = key_of(source);
+  const std::string target_key = key_of(target);
+  ASSIGN_OR_RETURN(const auto located, engine->find(source_key, ReadAlong::kNothing, context));
+  ASSIGN_OR_RETURN(const auto home, engine->home(target_key));
+  const bool shares = located && located->found.record.kind == RecordKind::kReference &&
+                      located->drive == home && !may_be_shard(target_key);
+  if (!shares) return ObjectStore::copy(source, target, options, context);
+  ASSIGN_OR_RETURN(const auto guard, BucketChange::begin(*state_));
+  RETURN_IF_ERROR(engine->begin_writing());
+  const FilePin pin = home->pin_files(located->found.record.extents);
+  ASSIGN_OR_RETURN(Record record, share_files(*engine, source_key, context));
+  if (record.generation != located->found.record.generation) return copy(source, target, options, context);
+  record.key = target_key;
+  record.mtime_ns = engine->options().clock->wall_ns();
+  record.etag.clear();
+  if (!options.metadata.empty()) record.metadata = options.metadata;
+  Change change(record, {});
+  change.precondition = options.precondition;
+  change.wait_for_disk = effective(options.durability, *state_) != Durability::kMemory;
+  RETURN_IF_ERROR(engine->commit(home, change, context));
+  store_->changed();
+  return info_of(change.record);
+}
+
+void Bucket::read_batch(std::span<BatchRead> reads, const Context& context) {
+  ObjectStore::read_batch(reads, context);
+}
+
+}  // namespace leat::local

@@ -1,0 +1,98 @@
+// Bucket: one bucket of a local store, as an ObjectStore.
+//
+// Keys are "bucket/name". Names with a NUL, which no user can make, are the store's own: the index
+// of a shard (name + NUL + "index"). Everything else is said in object_store.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "leat/base/mutex.h"
+#include "leat/local/engine.h"
+#include "leat/local/shard_members.h"
+#include "leat/store/object_store.h"
+
+namespace leat::local {
+
+// What all handles of a bucket share.
+struct BucketState {
+  std::string name;
+  std::atomic<Durability> durability{Durability::kDisk};
+  std::int64_t created_ns = 0;
+  // Set while the bucket is being removed, and for ever afterwards.
+  std::atomic<bool> is_closed{false};
+  // Changes under way; a bucket is removed when there are none.
+  std::atomic<std::uint32_t> changes{0};
+};
+
+// Where a bucket gets the engine from: the store's own, or, in a forked child, one for reading.
+class EngineSource {
+ public:
+  virtual ~EngineSource() = default;
+  // kUnavailable when the store was closed.
+  virtual Result<Engine*> engine() = 0;
+  virtual ShardMembers& shard_members() = 0;
+  // Called after each change, so that upkeep starts when it is due.
+  virtual void changed() = 0;
+};
+
+class Bucket final : public ObjectStore {
+ public:
+  Bucket(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> state, std::string url);
+
+  std::string_view url() const noexcept override { return url_; }
+  Capabilities capabilities() const noexcept override { return {}; }
+  Result<ObjectInfo> stat(std::string_view name, const Context& context) override;
+  Result<ListPage> list(const ListRequest& request, const Context& context) override;
+  Result<std::unique_ptr<ObjectReader>> open(std::string_view name, const OpenOptions& options,
+                                             const Context& context) override;
+  Result<std::unique_ptr<ObjectWriter>> create(std::string_view name, const CreateOptions& options,
+                                               const Context& context) override;
+  Status remove(std::string_view name, const RemoveOptions& options, const Context& context) override;
+  void read_batch(std::span<BatchRead> reads, const Context& context) override;
+  Result<ObjectInfo> copy(std::string_view source, std::string_view target,
+                          const CreateOptions& options, const Context& context) override;
+  // See LocalStore::compose().
+  Result<ObjectInfo> compose(std::span<const std::string> sources, std::string_view target,
+                             const CreateOptions& options, const CommitOptions& commit_options,
+                             const Context& context);
+
+ private:
+  std::string key_of(std::string_view name) const { return state_->name + "/" + std::string(name); }
+  // The engine, after checks that every call makes.
+  Result<Engine*> begin(std::string_view name, const Context& context);
+  // A large source of copy() or compose(): its extents, marked as shared.
+  Result<Record> share_files(Engine& engine, const std::string& key, const Context& context);
+  Status remove_record(Engine& engine, const std::string& key, const RemoveOptions& options,
+                       const Context& context);
+
+  const std::shared_ptr<EngineSource> store_;
+  const std::shared_ptr<BucketState> state_;
+  const std::string url_;
+};
+
+// Counts a change of a bucket while it is made. Refuses when the bucket is being removed.
+class [[nodiscard]] BucketChange {
+ public:
+  static Result<BucketChange> begin(BucketState& state);
+  BucketChange(BucketChange&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  BucketChange& operator=(BucketChange&&) = delete;
+  ~BucketChange() {
+    if (state_ != nullptr) state_->changes.fetch_sub(1);
+  }
+
+ private:
+  explicit BucketChange(BucketState* state) : state_(state) {}
+  BucketState* state_;
+};
+
+ObjectInfo info_of(const Record& record);
+// The durability that a write gets.
+inline Durability effective(Durability asked, const BucketState& bucket) {
+  return asked == Durability::kDefault ? bucket.durability.load() : asked;
+}
+
+}  // namespace leat::local

@@ -1,0 +1,229 @@
+// The part of Drive that looks after the files of large objects.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "leat/local/drive.h"
+#include "leat/local/layout.h"
+#include "leat/local/path_escape.h"
+
+namespace leat::local {
+namespace {
+
+constexpr std::uint32_t kObjectMode = 0444;
+
+}  // namespace
+
+Result<std::string> Drive::temporary_path() {
+  return fmt::format("{}/{:08x}", kTemporaryDirectory, next_temporary_.fetch_add(1));
+}
+
+Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& file,
+                                      std::string_view key, Durability durability) {
+  RETURN_IF_ERROR(files_->set_mode(temporary_path, kObjectMode));
+  const std::string plain = fmt::format("{}/{}", kObjectDirectory, escape_path(key));
+  const std::uint64_t number = generations_.next();  // never used before, so a name with it is free
+  const std::string apart = fmt::format("{}/{}", kObjectDirectory, tag_directories(escape_path(key)));
+  // First under its own name; if an older version or a directory has that, with a tag; if a
+  // directory of its path is a file, with the directories tagged.
+  for (const std::string& path : {plain, tag_version(plain, number), tag_version(apart, number)}) {
+    {
+      MutexLock lock(files_mutex_);
+      pending_files_.insert(path);
+    }
+    Status moved = files_->make_directories(parent_path(path));
+    if (moved.ok()) moved = files_->rename(temporary_path, path, RenameMode::kKeepExisting);
+    if (moved.ok() && durability != Durability::kMemory) {
+      moved = file.sync();
+      if (moved.ok()) moved = files_->sync_directory(parent_path(path));
+      if (!moved.ok()) return std::move(moved).error();
+    }
+    if (moved.ok()) return path;
+    end_adoption(path);
+    const ErrorCode code = moved.error().code();
+    if (code != ErrorCode::kAlreadyExists && code != ErrorCode::kNotFound &&
+        code != ErrorCode::kInvalidArgument) {
+      return std::move(moved).error();
+    }
+  }
+  return Error(ErrorCode::kIoError, fmt::format("no file name is free for {}", key));
+}
+
+void Drive::end_adoption(const std::string& path) {
+  MutexLock lock(files_mutex_);
+  pending_files_.erase(path);
+}
+
+void Drive::discard_adopted(const std::string& path, ErrorCode reason) {
+  if (reason == ErrorCode::kIoError || reason == ErrorCode::kNoSpace) {
+    may_have_orphans_.store(true);
+  } else {
+    remove_object_file(path);
+  }
+}
+
+Result<std::unique_ptr<File>> Drive::open_extent(const std::string& path) {
+  return files_->open(path, OpenMode::kRead);
+}
+
+void Drive::add_references(std::span<const Extent> extents) {
+  std::set<std::string_view> paths;
+  for (const Extent& extent : extents) paths.insert(extent.path);
+  MutexLock lock(files_mutex_);
+  for (const std::string_view path : paths) ++shared_files_[std::string(path)];
+}
+
+// Removes the files that nobody refers to any more. Readers that have them open keep their bytes.
+void Drive::release_files(std::span<const Extent> extents) {
+  std::set<std::string> paths;
+  for (const Extent& extent : extents) paths.insert(extent.path);
+  for (const std::string& path : paths) {
+    {
+      MutexLock lock(files_mutex_);
+      if (const auto it = shared_files_.find(path); it != shared_files_.end()) {
+        if (--it->second > 0) continue;
+        shared_files_.erase(it);
+      }
+    }
+    {
+      MutexLock lock(files_mutex_);
+      if (const auto it = pinned_files_.find(path); it != pinned_files_.end()) {
+        it->second.is_doomed = true;
+        continue;
+      }
+    }
+    remove_object_file(path);
+  }
+}
+
+// If this fails the space is lost until remove_orphans() finds it.
+void Drive::remove_object_file(const std::string& path) {
+  if (files_->remove_file(path).ok()) remove_empty_directories(parent_path(path));
+}
+
+FilePin::~FilePin() {
+  if (drive_ != nullptr) drive_->unpin_files(paths_);
+}
+
+FilePin Drive::pin_files(std::span<const Extent> extents) {
+  std::vector<std::string> paths;
+  for (const Extent& extent : extents) paths.push_back(extent.path);
+  MutexLock lock(files_mutex_);
+  for (const std::string& path : paths) ++pinned_files_[path].count;
+  return FilePin(*this, std::move(paths));
+}
+
+void Drive::unpin_files(std::span<const std::string> paths) {
+  std::vector<std::string> doomed;
+  {
+    MutexLock lock(files_mutex_);
+    for (const std::string& path : paths) {
+      const auto it = pinned_files_.find(path);
+      if (--it->second.count > 0) continue;
+      // Meanwhile a copy may have taken the file over.
+      if (it->second.is_doomed && !shared_files_.contains(path)) doomed.push_back(path);
+      pinned_files_.erase(it);
+    }
+  }
+  for (const std::string& path : doomed) remove_object_file(path);
+}
+
+std::shared_ptr<BlockMarks> Drive::block_marks(const Record& record) {
+  constexpr std::size_t kMost = 64 << 10;  // objects; forgetting only means comparing again
+  MutexLock lock(marks_mutex_);
+  if (marks_.size() >= kMost) marks_.clear();
+  auto& marks = marks_[record.generation];
+  if (!marks) marks = std::make_shared<BlockMarks>(record.block_crcs.size());
+  return marks;
+}
+
+Error Drive::damaged_file(std::string_view key, std::string_view path, std::string_view what) {
+  report_damage({{}, 0, fmt::format("{} ({}): {}", key, path, what)});
+  return Error(ErrorCode::kCorrupted, fmt::format("{} is damaged ({}: {}) and is not served; "
+                                                  "'leat verify' lists what else is", key, path, what));
+}
+
+void Drive::remove_empty_directories(std::string_view path) {
+  while (path.size() > kObjectDirectory.size() && files_->remove_directory(path).ok()) {
+    path = parent_path(path);
+  }
+}
+
+// Counts who refers to the files that several records may share.
+Status Drive::load_shared_files() {
+  std::vector<Place> places;
+  {
+    ReaderLock lock(table_mutex_);
+    table_.for_each([&](Place place) {
+      if (place.is_shared()) places.push_back(place);
+    });
+  }
+  for (const Place place : places) {
+    const auto pack = log_.pack(place.location().pack);
+    if (!pack) continue;
+    const auto head = pack->read_head(place.location().offset_bytes());
+    if (head.ok()) add_references(head->record.extents);
+  }
+  return ok_status();
+}
+
+// What a process that died was writing. Nobody can go on with it.
+Status Drive::clean_temporary() {
+  ASSIGN_OR_RETURN(auto entries, files_->read_directory(kTemporaryDirectory));
+  for (const DirectoryEntry& entry : entries) {
+    RETURN_IF_ERROR(files_->remove_file(fmt::format("{}/{}", kTemporaryDirectory, entry.name)));
+  }
+  return ok_status();
+}
+
+// Whether a record, or a writer that is about to commit one, refers to the file.
+Result<bool> Drive::is_referred_to(const std::string& path, const Context& context) {
+  {
+    MutexLock lock(files_mutex_);
+    if (pending_files_.contains(path) || shared_files_.contains(path) || pinned_files_.contains(path)) {
+      return true;
+    }
+  }
+  const auto key = unescape_path(std::string_view(path).substr(kObjectDirectory.size() + 1));
+  if (!key.ok()) return true;  // not ours: not to be touched
+  ASSIGN_OR_RETURN(const auto found, find(*key, ReadAlong::kNothing, context));
+  if (!found) return false;
+  const auto& extents = found->record.extents;
+  return std::any_of(extents.begin(), extents.end(),
+                     [&](const Extent& extent) { return extent.path == path; });
+}
+
+Result<std::uint64_t> Drive::remove_orphans(const Context& context) {
+  std::uint64_t removed_bytes = 0;
+  std::vector<std::string> directories{std::string(kObjectDirectory)};
+  while (!directories.empty()) {
+    RETURN_IF_ERROR(context.check());
+    const std::string directory = std::move(directories.back());
+    directories.pop_back();
+    auto entries = files_->read_directory(directory);
+    if (entries.failed_with(ErrorCode::kNotFound)) continue;
+    if (!entries.ok()) return std::move(entries).error();
+    for (const DirectoryEntry& entry : *entries) {
+      const std::string path = directory + "/" + entry.name;
+      if (entry.is_directory) {
+        directories.push_back(path);
+        continue;
+      }
+      const auto status = files_->status(path);
+      auto needed = is_referred_to(path, context);
+      if (needed.failed_with(ErrorCode::kCorrupted)) continue;  // its record is damaged: keep
+      if (!needed.ok()) return std::move(needed).error();
+      if (*needed || !files_->remove_file(path).ok()) continue;
+      if (status.ok()) removed_bytes += status->allocated_bytes;
+      remove_empty_directories(parent_path(path));
+    }
+  }
+  return removed_bytes;
+}
+
+Status Drive::discard_catalogue() {
+  return files_->remove_file(fmt::format("{}/manifest", kCatalogueDirectory));
+}
+
+}  // namespace leat::local

@@ -1,0 +1,352 @@
+#include "leat/local/engine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "leat/local/layout.h"
+#include "leat/local/placement.h"
+
+namespace leat::local {
+namespace {
+
+// The low bits of a generation count within an epoch.
+constexpr unsigned kEpochShift = 40;
+constexpr std::string_view kOwnerFile = "leat.owner";
+constexpr std::uint64_t kMaxOwnerBytes = 4096;
+
+std::string owner_of(FileSystem& files) {
+  const auto bytes = files.read_file(kOwnerFile, kMaxOwnerBytes);
+  if (!bytes.ok()) return "another process";
+  std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+Engine::~Engine() = default;
+
+Status Engine::format(const std::vector<std::string>& directories, const StoreOptions& options) {
+  if (directories.empty()) return Error(ErrorCode::kInvalidArgument, "a store needs a directory");
+  Superblock superblock;
+  ASSIGN_OR_RETURN(superblock.store_id, options.make_id());
+  std::vector<std::unique_ptr<FileSystem>> all;
+  for (const std::string& directory : directories) {
+    ASSIGN_OR_RETURN(auto files, options.open_directory(directory));
+    auto existing = read_superblock(*files);
+    if (existing.ok()) {
+      return Error(ErrorCode::kAlreadyExists, fmt::format("{} holds a store already", directory));
+    }
+    if (!existing.failed_with(ErrorCode::kNotFound)) return std::move(existing).error();
+    ASSIGN_OR_RETURN(auto id, options.make_id());
+    superblock.drive_ids.push_back(std::move(id));
+    all.push_back(std::move(files));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    superblock.drive_id = superblock.drive_ids[i];
+    RETURN_IF_ERROR(Drive::format(*all[i], superblock));
+  }
+  return ok_status();
+}
+
+Result<std::unique_ptr<FileLock>> Engine::lock_drive(FileSystem& files) {
+  const MonotonicTime deadline = options_.clock->now() + options_.lock_patience;
+  for (;;) {
+    auto lock = files.try_lock(kLockFile);
+    if (!lock.failed_with(ErrorCode::kBusy)) return lock;
+    const std::string owner = owner_of(files);
+    const std::size_t url = owner.find("leat://");
+    if (url == owner.npos && options_.clock->now() < deadline) {
+      options_.clock->sleep_for(std::chrono::milliseconds(20));  // a command that will end soon
+      continue;
+    }
+    std::string advice = url == owner.npos ? "wait for it to end" : "use " + owner.substr(url);
+    return Error(ErrorCode::kBusy,
+                 fmt::format("the store in {} belongs to {}; {}", files.root(), owner, advice));
+  }
+}
+
+Result<std::shared_ptr<Engine::Member>> Engine::open_member(const std::string& directory) {
+  ASSIGN_OR_RETURN(auto files, options_.open_directory(directory));
+  auto member = std::make_shared<Member>();
+  auto superblock = read_superblock(*files);
+  if (superblock.failed_with(ErrorCode::kNotFound)) {
+    return Error(ErrorCode::kNotFound, fmt::format("{} is not a drive of a store", directory));
+  }
+  if (is_writable()) {
+    ASSIGN_OR_RETURN(auto lock, lock_drive(*files));
+    {
+      WriterLock guard(drives_mutex_);
+      locks_.push_back(std::move(lock));
+    }
+    superblock = read_superblock(*files);  // as the last owner left it
+  }
+  if (!superblock.ok()) return std::move(superblock).error();
+  member->directory = directory;
+  member->id = superblock->drive_id;
+  member->is_draining = superblock->is_draining;
+  if (is_writable()) {
+    const std::string owner = fmt::format("process {}\n", getpid());
+    RETURN_IF_ERROR(files->replace_file(kOwnerFile, std::as_bytes(std::span(owner))));
+  }
+  ASSIGN_OR_RETURN(member->drive, Drive::open(std::move(files), *std::move(superblock), access_,
+                                              options_.drive, generations_));
+  return member;
+}
+
+Result<std::unique_ptr<Engine>> Engine::open(const std::vector<std::string>& directories,
+                                             PackLog::Access access, const StoreOptions& options) {
+  std::unique_ptr<Engine> engine(new Engine(access, options));
+  std::vector<std::shared_ptr<Member>> opened;
+  for (const std::string& directory : directories) {
+    ASSIGN_OR_RETURN(auto member, engine->open_member(directory));
+    opened.push_back(std::move(member));
+  }
+  RETURN_IF_ERROR(engine->adopt_members(std::move(opened)));
+  return engine;
+}
+
+// Checks that the drives belong together, and learns which are missing.
+Status Engine::adopt_members(std::vector<std::shared_ptr<Member>> opened) {
+  if (opened.empty()) return Error(ErrorCode::kNotFound, "a store needs a directory");
+  Superblock newest = opened.front()->drive->superblock();
+  bool settled = true;
+  for (const auto& member : opened) {
+    const Superblock block = member->drive->superblock();
+    if (block.store_id != newest.store_id) {
+      return Error(ErrorCode::kInvalidArgument, fmt::format("{} and {} belong to different stores",
+                                                            opened.front()->directory, member->directory));
+    }
+    if (block.set_epoch > newest.set_epoch) newest = block;
+    settled &= block.is_settled;
+  }
+  Members all;
+  for (const std::string& id : newest.drive_ids) {
+    const auto it = std::find_if(opened.begin(), opened.end(), [&](const auto& m) { return m->id == id; });
+    if (it != opened.end()) {
+      all.push_back(*it);
+    } else {
+      auto missing = std::make_shared<Member>();
+      missing->id = id;
+      all.push_back(std::move(missing));
+    }
+  }
+  for (const auto& member : opened) {
+    if (std::find(newest.drive_ids.begin(), newest.drive_ids.end(), member->id) == newest.drive_ids.end()) {
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{} was taken out of the store; 'leat drive add' takes an empty directory",
+                               member->directory));
+    }
+  }
+  {
+    WriterLock lock(drives_mutex_);
+    members_ = std::move(all);
+  }
+  settle_set_epoch_ = newest.set_epoch;
+  update_settled(settled);
+  return ok_status();
+}
+
+void Engine::update_settled(bool settled) {
+  const Members all = members();
+  const bool whole = std::all_of(all.begin(), all.end(), [](const auto& m) { return m->drive != nullptr; });
+  settled_.store(settled);
+  for (const auto& member : all) {
+    if (member->drive) member->drive->set_tombstones_droppable(settled && whole);
+  }
+}
+
+Engine::Members Engine::members() const {
+  ReaderLock lock(drives_mutex_);
+  return members_;
+}
+
+std::vector<std::shared_ptr<Drive>> Engine::drives() const {
+  std::vector<std::shared_ptr<Drive>> present;
+  for (const auto& member : members()) {
+    if (member->drive) present.push_back(member->drive);
+  }
+  return present;
+}
+
+Status Engine::begin_writing() {
+  if (writing_.load(std::memory_order_acquire)) return ok_status();
+  if (!is_writable()) {
+    return Error(ErrorCode::kPermissionDenied,
+                 "the store is open for reading only here; the process that opened it may write");
+  }
+  MutexLock lock(writing_mutex_);
+  if (writing_.load()) return ok_status();
+  std::uint64_t epoch = 0;
+  bool whole = true;
+  for (const auto& member : members()) {
+    whole &= member->drive != nullptr;
+    if (member->drive) epoch = std::max(epoch, member->drive->superblock().epoch);
+  }
+  ++epoch;
+  for (const auto& drive : drives()) {
+    RETURN_IF_ERROR(drive->update_superblock([&](Superblock& block) {
+      block.epoch = epoch;
+      block.is_clean = false;
+      // What is written while a drive is away may belong there.
+      if (!whole) block.is_settled = false;
+    }));
+  }
+  if (!whole) update_settled(false);
+  generations_.start(epoch << kEpochShift);
+  writing_.store(true, std::memory_order_release);
+  return ok_status();
+}
+
+Result<std::shared_ptr<Drive>> Engine::home(std::string_view key) const {
+  ReaderLock lock(drives_mutex_);
+  const Member* best = nullptr;
+  std::uint64_t best_score = 0;
+  for (const auto& member : members_) {
+    if (!member->drive || member->is_draining) continue;
+    if (members_.size() == 1) return member->drive;
+    const std::uint64_t score = placement_score(key, member->id);
+    if (best == nullptr || score > best_score) {
+      best = member.get();
+      best_score = score;
+    }
+  }
+  if (best == nullptr) return Error(ErrorCode::kUnavailable, "no drive is there to write to");
+  return best->drive;
+}
+
+Result<std::optional<Located>> Engine::find(std::string_view key, ReadAlong read_along,
+                                            const Context& context) {
+  if (!is_settled()) return find_newest(key, read_along, context);
+  ASSIGN_OR_RETURN(auto drive, home(key));
+  ASSIGN_OR_RETURN(auto found, drive->find(key, read_along, context));
+  if (found && !found->is_tombstone()) return std::optional(Located{*std::move(found), std::move(drive)});
+  // The set may have changed between the two looks.
+  if (!is_settled()) return find_newest(key, read_along, context);
+  ASSIGN_OR_RETURN(const bool unknown, may_be_missing(key));
+  if (unknown) return Error(ErrorCode::kUnavailable, "its drive is missing");
+  return std::optional<Located>();
+}
+
+Result<std::optional<Located>> Engine::find_newest(std::string_view key, ReadAlong read_along,
+                                                   const Context& context) {
+  std::optional<Located> newest;
+  for (auto& drive : drives()) {
+    ASSIGN_OR_RETURN(auto found, drive->find(key, read_along, context));
+    if (!found) continue;
+    const bool wins = !newest || found->record.generation > newest->found.record.generation ||
+                      (found->record.generation == newest->found.record.generation &&
+                       newest->found.is_tombstone());
+    if (wins) newest = Located{*std::move(found), drive};
+  }
+  if (newest && !newest->found.is_tombstone()) return newest;
+  if (!newest) {
+    ASSIGN_OR_RETURN(const bool unknown, may_be_missing(key));
+    if (unknown) return Error(ErrorCode::kUnavailable, "a drive is missing that may have it");
+  }
+  return std::optional<Located>();
+}
+
+// Whether a drive that is not there may hold the key.
+Result<bool> Engine::may_be_missing(std::string_view key) const {
+  ReaderLock lock(drives_mutex_);
+  const Member* best = nullptr;
+  bool any_missing = false;
+  for (const auto& member : members_) {
+    any_missing |= member->drive == nullptr;
+    if (best == nullptr || placement_score(key, member->id) > placement_score(key, best->id)) best = member.get();
+  }
+  if (!any_missing) return false;
+  return !settled_.load() || best->drive == nullptr;
+}
+
+Status Engine::commit(const std::shared_ptr<Drive>& drive, Change& change, const Context& context) {
+  RETURN_IF_ERROR(begin_writing());
+  if (!is_settled()) RETURN_IF_ERROR(bring_home(change.record.key, drive, context));
+  return drive->commit(change, context);
+}
+
+bool Engine::needs_maintenance() const {
+  if (!is_settled() && writing_.load()) return true;
+  for (const auto& drive : drives()) {
+    if (drive->needs_maintenance()) return true;
+  }
+  return false;
+}
+
+Result<bool> Engine::maintain(const Context& context) {
+  bool worked = false;
+  for (const auto& drive : drives()) {
+    ASSIGN_OR_RETURN(const bool did, drive->maintain(context));
+    worked |= did;
+  }
+  if (!worked && !is_settled()) return settle_some(context);
+  return worked;
+}
+
+Status Engine::announce(std::string_view url) {
+  const std::string owner = fmt::format("process {}, which serves it at {}\n", getpid(), url);
+  for (const auto& drive : drives()) {
+    RETURN_IF_ERROR(drive->files().replace_file(kOwnerFile, std::as_bytes(std::span(owner))));
+  }
+  return ok_status();
+}
+
+Status Engine::close(const Context& context) {
+  Status status = ok_status();
+  for (const auto& drive : drives()) {
+    if (auto closed = drive->close(context); !closed.ok()) status = std::move(closed);
+  }
+  WriterLock lock(drives_mutex_);
+  locks_.clear();
+  return status;
+}
+
+Engine::Cursor::Cursor(const std::vector<std::shared_ptr<Drive>>& drives) : drives_(drives) {
+  for (const auto& drive : drives_) cursors_.push_back(drive->cursor());
+}
+
+Status Engine::Cursor::seek(std::string_view at_or_after) {
+  for (const auto& cursor : cursors_) RETURN_IF_ERROR(cursor->seek(at_or_after));
+  return pick();
+}
+
+Status Engine::Cursor::next() {
+  RETURN_IF_ERROR(skip_current());
+  return pick();
+}
+
+Status Engine::Cursor::skip_current() {
+  for (const auto& cursor : cursors_) {
+    if (cursor->valid() && cursor->key() == key_) RETURN_IF_ERROR(cursor->next());
+  }
+  return ok_status();
+}
+
+// The smallest key of all drives, by its newest entry, if that one is visible.
+Status Engine::Cursor::pick() {
+  for (;;) {
+    const Catalogue::Cursor* best = nullptr;
+    for (const auto& cursor : cursors_) {
+      if (!cursor->valid()) continue;
+      if (best == nullptr || cursor->key() < best->key()) {
+        best = cursor.get();
+      } else if (cursor->key() == best->key()) {
+        const CatalogueEntry& a = cursor->entry();
+        const CatalogueEntry& b = best->entry();
+        if (a.generation > b.generation || (a.generation == b.generation && a.is_visible())) best = cursor.get();
+      }
+    }
+    valid_ = best != nullptr;
+    if (!valid_) return ok_status();
+    key_ = best->key();
+    entry_ = &best->entry();
+    if (entry_->is_visible()) return ok_status();
+    RETURN_IF_ERROR(skip_current());
+  }
+}
+
+}  // namespace leat::local

@@ -1,0 +1,257 @@
+// The part of Engine that changes the set of drives and moves records to where they belong.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "leat/base/hash.h"
+#include "leat/local/engine.h"
+#include "leat/local/object_bytes.h"
+
+namespace leat::local {
+namespace {
+
+constexpr std::size_t kMovesAtOnce = 256;
+
+}  // namespace
+
+Result<std::vector<DriveInfo>> Engine::drive_infos() const {
+  std::vector<DriveInfo> infos;
+  for (const auto& member : members()) {
+    DriveInfo info;
+    info.id = member->id;
+    info.directory = member->directory;
+    info.is_missing = member->drive == nullptr;
+    info.is_draining = member->is_draining;
+    if (member->drive) {
+      ASSIGN_OR_RETURN(info.usage, member->drive->usage());
+      ASSIGN_OR_RETURN(info.space, member->drive->files().space());
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+Result<std::string> Engine::drive_id(const std::string& drive) const {
+  for (const auto& member : members()) {
+    if (member->id == drive || (!member->directory.empty() && member->directory == drive)) return member->id;
+  }
+  return Error(ErrorCode::kNotFound, fmt::format("{} is not a drive of this store; 'leat drive ls' lists them", drive));
+}
+
+Status Engine::write_set(const std::vector<std::string>& ids, bool settled) {
+  ++settle_set_epoch_;
+  for (const auto& drive : drives()) {
+    RETURN_IF_ERROR(drive->update_superblock([&](Superblock& block) {
+      block.set_epoch = settle_set_epoch_;
+      block.drive_ids = ids;
+      block.is_settled = settled;
+    }));
+  }
+  update_settled(settled);
+  return ok_status();
+}
+
+Status Engine::add_drive(const std::string& directory, const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  RETURN_IF_ERROR(begin_writing());
+  ASSIGN_OR_RETURN(auto files, options_.open_directory(directory));
+  ASSIGN_OR_RETURN(auto entries, files->read_directory("."));
+  const bool is_empty = std::all_of(entries.begin(), entries.end(), [](const auto& e) { return e.name == "lost+found"; });
+  if (!is_empty) return Error(ErrorCode::kInvalidArgument, fmt::format("{} is not empty", directory));
+  const auto present = drives();
+  Superblock superblock = present.front()->superblock();
+  ASSIGN_OR_RETURN(superblock.drive_id, options_.make_id());
+  superblock.is_draining = false;
+  superblock.is_clean = false;
+  std::vector<std::string> ids;
+  for (const auto& member : members()) ids.push_back(member->id);
+  ids.push_back(superblock.drive_id);
+  superblock.drive_ids = ids;
+  superblock.set_epoch = settle_set_epoch_ + 1;
+  superblock.is_settled = false;
+  RETURN_IF_ERROR(Drive::format(*files, superblock));
+  ASSIGN_OR_RETURN(auto member, open_member(directory));
+  // Lookups ask every drive before one of them has a key that belongs to the new one.
+  update_settled(false);
+  {
+    WriterLock lock(drives_mutex_);
+    members_.push_back(std::move(member));
+  }
+  settle_drive_ = 0;
+  settle_key_.clear();
+  RETURN_IF_ERROR(write_set(ids, false));
+  return copy_bucket_records(context);
+}
+
+Status Engine::start_draining(const std::string& id, const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  RETURN_IF_ERROR(begin_writing());
+  Members changed = members();
+  const auto stays = std::count_if(changed.begin(), changed.end(), [&](const auto& m) {
+    return m->drive && !m->is_draining && m->id != id;
+  });
+  if (stays == 0) return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
+  update_settled(false);
+  std::vector<std::string> ids;
+  for (auto& member : changed) {
+    ids.push_back(member->id);
+    if (member->id != id || !member->drive) continue;
+    RETURN_IF_ERROR(member->drive->update_superblock([](Superblock& block) { block.is_draining = true; }));
+    std::const_pointer_cast<Member>(member)->is_draining = true;
+  }
+  settle_drive_ = 0;
+  settle_key_.clear();
+  return write_set(ids, false);
+}
+
+Status Engine::drop_drive(const std::string& id, const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  RETURN_IF_ERROR(begin_writing());
+  std::vector<std::string> ids;
+  Members rest;
+  std::shared_ptr<const Member> dropped;
+  for (const auto& member : members()) {
+    if (member->id == id) {
+      dropped = member;
+    } else {
+      ids.push_back(member->id);
+      rest.push_back(member);
+    }
+  }
+  if (rest.empty()) return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
+  {
+    WriterLock lock(drives_mutex_);
+    members_ = rest;
+  }
+  const bool was_missing = dropped && !dropped->drive;
+  settle_drive_ = 0;
+  settle_key_.clear();
+  return write_set(ids, !was_missing && is_settled());
+}
+
+// Before a change of `key` on its home drive: what another drive has of it must be there, so that
+// preconditions see it and the new generation replaces it.
+Status Engine::bring_home(std::string_view key, const std::shared_ptr<Drive>& home, const Context& context) {
+  for (const auto& drive : drives()) {
+    if (drive != home) RETURN_IF_ERROR(move(key, *drive, home, context));
+  }
+  return ok_status();
+}
+
+// Moves the newest record that `from` has of a key, unless `to` has a newer one; `from` forgets it.
+Status Engine::move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
+                    const Context& context) {
+  ASSIGN_OR_RETURN(auto found, from.find(key, ReadAlong::kSmallObjects, context));
+  if (!found) return ok_status();
+  const bool is_tombstone = found->is_tombstone();
+  ASSIGN_OR_RETURN(const auto there, to->find(key, ReadAlong::kNothing, context));
+  if (is_tombstone && (!there || there->record.generation >= found->record.generation)) return ok_status();
+  found->record.key = key;
+  std::vector<std::byte> bytes;
+  std::string adopted;
+  if (!there || there->record.generation < found->record.generation) {
+    Record record = found->record;
+    if (record.kind == RecordKind::kObject) {
+      ASSIGN_OR_RETURN(bytes, read_packed_object(from, *found));
+    } else if (record.kind == RecordKind::kReference) {
+      ASSIGN_OR_RETURN(record, copy_files(record, from, *to, context));
+      adopted = record.extents.front().path;
+    }
+    Change arrival(std::move(record), bytes);
+    arrival.keeps_generation = true;
+    const Status arrived = to->commit(arrival, context);
+    if (!adopted.empty()) to->end_adoption(adopted);
+    if (!arrived.ok() && !arrived.failed_with(ErrorCode::kPreconditionFailed)) return arrived;
+  }
+  if (is_tombstone) return ok_status();
+  // A tombstone as old as the object: it hides the copy here and nothing anywhere else.
+  Record departure;
+  departure.kind = RecordKind::kDelete;
+  departure.key = key;
+  departure.generation = found->record.generation;
+  departure.mtime_ns = found->record.mtime_ns;
+  Change leave(std::move(departure), {});
+  leave.keeps_generation = true;
+  leave.moved_from = found->place.location();
+  const Status left = from.commit(leave, context);
+  return left.failed_with(ErrorCode::kPreconditionFailed) ? ok_status() : left;
+}
+
+Result<Record> Engine::copy_files(const Record& record, Drive& from, Drive& to, const Context& context) {
+  ASSIGN_OR_RETURN(const std::string temporary, to.temporary_path());
+  ASSIGN_OR_RETURN(auto file, to.files().open(temporary, OpenMode::kCreate));
+  ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open_reference(from, record));
+  std::vector<std::byte> buffer(kChecksumBlockBytes);
+  std::vector<std::uint32_t> crcs;  // the copy is one extent, however many the original has
+  for (std::uint64_t offset = 0; offset < record.size_bytes;) {
+    RETURN_IF_ERROR(context.check());
+    ASSIGN_OR_RETURN(const auto count, bytes->read_at(offset, buffer));
+    RETURN_IF_ERROR(file->write_at(offset, std::span<const std::byte>(buffer).first(count)));
+    crcs.push_back(crc32c(0, std::span(buffer).first(count)));
+    offset += count;
+  }
+  Record copy = record;
+  copy.options.erase(std::string(kSharedOption));
+  copy.block_crcs = std::move(crcs);
+  ASSIGN_OR_RETURN(auto path, to.adopt_file(temporary, *file, record.key, Durability::kDisk));
+  copy.extents = {Extent{std::move(path), 0, record.size_bytes}};
+  return copy;
+}
+
+// Bucket records are few and are on every drive, so that no lost drive takes a bucket with it.
+Status Engine::copy_bucket_records(const Context& context) {
+  const auto walk = cursor();
+  RETURN_IF_ERROR(walk->seek(""));
+  while (walk->valid()) {
+    const std::string key(walk->key());
+    if (walk->entry().has(CatalogueEntry::kBucket)) {
+      ASSIGN_OR_RETURN(auto located, find_newest(key, ReadAlong::kNothing, context));
+      for (const auto& drive : drives()) {
+        if (!located) break;
+        Record record = located->found.record;
+        record.key = key;
+        Change copy(std::move(record), {});
+        copy.keeps_generation = true;
+        const Status status = drive->commit(copy, context);
+        if (!status.ok() && !status.failed_with(ErrorCode::kPreconditionFailed)) return status;
+      }
+    }
+    // On to the next bucket, past all of this one's objects.
+    RETURN_IF_ERROR(walk->seek(key.substr(0, key.find('/')) + '0'));
+  }
+  return ok_status();
+}
+
+Result<bool> Engine::settle_some(const Context& context) {
+  RETURN_IF_ERROR(begin_writing());
+  const auto present = drives();
+  while (settle_drive_ < present.size()) {
+    Drive& drive = *present[settle_drive_];
+    const auto walk = drive.cursor();
+    RETURN_IF_ERROR(walk->seek(settle_key_));
+    for (std::size_t seen = 0; walk->valid(); ++seen) {
+      RETURN_IF_ERROR(context.check());
+      settle_key_ = std::string(walk->key());
+      const CatalogueEntry entry = walk->entry();
+      if (seen == kMovesAtOnce) return true;
+      if (!entry.is_forgotten() && !entry.has(CatalogueEntry::kBucket)) {
+        ASSIGN_OR_RETURN(auto to, home(settle_key_));
+        if (to.get() != &drive) RETURN_IF_ERROR(move(settle_key_, drive, to, context));
+      }
+      RETURN_IF_ERROR(walk->next());
+    }
+    ++settle_drive_;
+    settle_key_.clear();
+  }
+  settle_drive_ = 0;
+  const Members all = members();
+  for (const auto& member : all) {
+    if (!member->drive) return false;  // what it holds cannot be looked at
+  }
+  std::vector<std::string> ids;
+  for (const auto& member : all) ids.push_back(member->id);
+  RETURN_IF_ERROR(write_set(ids, true));
+  return true;
+}
+
+}  // namespace leat::local

@@ -1,0 +1,397 @@
+#include "leat/local/local_store.h"
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "leat/base/fork_sentinel.h"
+#include "leat/base/mutex.h"
+#include "leat/local/bucket.h"
+#include "leat/local/engine.h"
+#include "leat/local/layout.h"
+#include "leat/local/verify.h"
+
+namespace leat::local {
+namespace {
+
+constexpr std::string_view kDurabilityOption = "durability";
+constexpr std::string_view kCreatedOption = "created";
+constexpr auto kUpkeepPause = std::chrono::milliseconds(200);
+constexpr auto kUpkeepRetry = std::chrono::seconds(5);
+
+std::string bucket_key(std::string_view name) {
+  return std::string(name) + "/";
+}
+
+Record bucket_record(std::string_view name, const BucketOptions& options, std::int64_t created_ns) {
+  Record record;
+  record.kind = RecordKind::kBucket;
+  record.key = bucket_key(name);
+  record.mtime_ns = created_ns;
+  record.options[std::string(kDurabilityOption)] =
+      options.durability == Durability::kMemory ? "memory" : "disk";
+  record.options[std::string(kCreatedOption)] = std::to_string(created_ns);
+  return record;
+}
+
+std::shared_ptr<BucketState> bucket_state(std::string_view name, const Record& record) {
+  auto state = std::make_shared<BucketState>();
+  state->name = name;
+  state->created_ns = record.mtime_ns;
+  const auto durability = record.options.find(std::string(kDurabilityOption));
+  if (durability != record.options.end() && durability->second == "memory") {
+    state->durability = Durability::kMemory;
+  }
+  return state;
+}
+
+// The store of this process, and the engine that a forked child reads with.
+class Store final : public LocalStore, public EngineSource {
+ public:
+  Store(std::vector<std::string> directories, const StoreOptions& options,
+        std::unique_ptr<Engine> engine, std::unique_ptr<ForkSentinel> sentinel)
+      : directories_(std::move(directories)), options_(options), engine_(std::move(engine)),
+        sentinel_(std::move(sentinel)), shard_members_(options.shard_index_cache_bytes) {}
+
+  ~Store() override {
+    if (sentinel_->is_forked()) {
+      // Threads and locks of the parent are not here: its engine cannot be taken apart.
+      (void)engine_.release();
+      delete child_engine_.load();
+      return;
+    }
+    (void)close(Context());
+  }
+
+  Status load_buckets(const Context& context);
+
+  // LocalStore
+  Status close(const Context& context) override;
+  Status announce(std::string_view url) override { return engine_->announce(url); }
+  Status create_bucket(std::string_view name, const BucketOptions& options, const Context& context) override;
+  Status set_bucket(std::string_view name, const BucketOptions& options, const Context& context) override;
+  Status remove_bucket(std::string_view name, const Context& context) override;
+  Result<std::vector<BucketInfo>> list_buckets(const Context& context) override;
+  Result<std::shared_ptr<ObjectStore>> bucket(std::string_view name) override;
+  Result<ObjectInfo> compose(std::string_view bucket, std::span<const std::string> sources,
+                             std::string_view target, const CreateOptions& options,
+                             const CommitOptions& commit_options, const Context& context) override;
+  Result<std::vector<DriveInfo>> drives() override;
+  Status add_drive(const std::string& directory, const Context& context) override;
+  Status remove_drive(const std::string& drive, const Context& context) override;
+  Status settle(const Context& context) override;
+  Result<VerifyReport> verify(const VerifyOptions& options, const Context& context) override;
+  Status compact(const Context& context) override;
+  Result<bool> maintain(const Context& context) override;
+
+  // EngineSource
+  Result<Engine*> engine() override {
+    if (sentinel_->is_forked()) [[unlikely]] return child_engine();
+    if (closed_.load(std::memory_order_relaxed)) [[unlikely]] {
+      return Error(ErrorCode::kUnavailable, "the store was closed");
+    }
+    return engine_.get();
+  }
+  ShardMembers& shard_members() override { return shard_members_; }
+  void changed() override;
+
+ private:
+  Result<Engine*> child_engine();
+  Result<std::shared_ptr<BucketState>> find_bucket(std::string_view name) EXCLUDES(buckets_mutex_);
+  Status write_bucket(const Record& record, const Precondition& precondition, const Context& context);
+  Result<Bucket> handle(std::string_view name);
+  std::string url_of(std::string_view bucket) const;
+  void run_upkeep(const std::stop_token& stop);
+  void stop_upkeep();
+
+  const std::vector<std::string> directories_;
+  const StoreOptions options_;
+  std::unique_ptr<Engine> engine_;
+  const std::unique_ptr<ForkSentinel> sentinel_;
+  std::atomic<Engine*> child_engine_{nullptr};
+  std::atomic<bool> closed_{false};
+  ShardMembers shard_members_;
+
+  Mutex buckets_mutex_;
+  std::map<std::string, std::shared_ptr<BucketState>, std::less<>> buckets_ GUARDED_BY(buckets_mutex_);
+
+  // One piece of upkeep, or one change of the set of drives, at a time. Held over I/O: that is its
+  // purpose. No reader or writer of objects ever waits for it.
+  Mutex upkeep_mutex_;
+  std::atomic<bool> upkeep_started_{false};
+  Mutex thread_mutex_;
+  CondVar thread_wakes_;
+  std::jthread thread_ GUARDED_BY(thread_mutex_);
+};
+
+Status Store::load_buckets(const Context& context) {
+  const auto walk = engine_->cursor();
+  RETURN_IF_ERROR(walk->seek(""));
+  while (walk->valid()) {
+    const std::string name(walk->key().substr(0, walk->key().find('/')));
+    // A bucket whose record is lost still has its objects.
+    Record record = bucket_record(name, {}, 0);
+    ASSIGN_OR_RETURN(const auto located, engine_->find(bucket_key(name), ReadAlong::kNothing, context));
+    if (located) record = located->found.record;
+    {
+      MutexLock lock(buckets_mutex_);
+      buckets_[name] = bucket_state(name, record);
+    }
+    RETURN_IF_ERROR(walk->seek(name + static_cast<char>('/' + 1)));
+  }
+  return ok_status();
+}
+
+Status Store::close(const Context& context) {
+  if (closed_.exchange(true)) return ok_status();
+  stop_upkeep();
+  return engine_->close(context);
+}
+
+Result<Engine*> Store::child_engine() {
+  if (Engine* ready = child_engine_.load(std::memory_order_acquire)) return ready;
+  ASSIGN_OR_RETURN(auto opened, Engine::open(directories_, PackLog::Access::kReadOnly, options_));
+  Engine* expected = nullptr;
+  if (child_engine_.compare_exchange_strong(expected, opened.get())) return opened.release();
+  return expected;  // another thread was quicker
+}
+
+std::string Store::url_of(std::string_view bucket) const {
+  return fmt::format("leat+local://{}/{}", fmt::join(directories_, ","), bucket);
+}
+
+Result<std::shared_ptr<BucketState>> Store::find_bucket(std::string_view name) {
+  MutexLock lock(buckets_mutex_);
+  const auto it = buckets_.find(name);
+  if (it != buckets_.end()) return it->second;
+  return Error(ErrorCode::kNotFound, fmt::format("there is no bucket {}", name));
+}
+
+// On every drive, so that no lost drive takes it away.
+Status Store::write_bucket(const Record& record, const Precondition& precondition, const Context& context) {
+  RETURN_IF_ERROR(engine_->begin_writing());
+  for (const auto& drive : engine_->drives()) {
+    Change change(record, {});
+    change.precondition = precondition;
+    const Status status = drive->commit(change, context);
+    if (!status.ok()) return status.error();
+  }
+  changed();
+  return ok_status();
+}
+
+Status Store::create_bucket(std::string_view name, const BucketOptions& options, const Context& context) {
+  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(check_bucket_name(name));
+  const Record record = bucket_record(name, options, options_.clock->wall_ns());
+  if (find_bucket(name).ok()) {
+    return Error(ErrorCode::kAlreadyExists, fmt::format("bucket {} exists already", name));
+  }
+  RETURN_IF_ERROR(write_bucket(record, Precondition::none(), context));
+  MutexLock lock(buckets_mutex_);
+  buckets_[std::string(name)] = bucket_state(name, record);
+  return ok_status();
+}
+
+Status Store::set_bucket(std::string_view name, const BucketOptions& options, const Context& context) {
+  RETURN_IF_ERROR(engine());
+  ASSIGN_OR_RETURN(const auto state, find_bucket(name));
+  RETURN_IF_ERROR(write_bucket(bucket_record(name, options, state->created_ns), Precondition::none(), context));
+  state->durability = options.durability == Durability::kMemory ? Durability::kMemory : Durability::kDisk;
+  return ok_status();
+}
+
+Status Store::remove_bucket(std::string_view name, const Context& context) {
+  RETURN_IF_ERROR(engine());
+  ASSIGN_OR_RETURN(const auto state, find_bucket(name));
+  if (state->is_closed.exchange(true)) return Error(ErrorCode::kBusy, "the bucket is being removed already");
+  const auto remove = [&]() -> Status {
+    while (state->changes.load() > 0) {
+      RETURN_IF_ERROR(context.check());
+      std::this_thread::yield();
+    }
+    const auto walk = engine_->cursor();
+    const std::string key = bucket_key(name);
+    RETURN_IF_ERROR(walk->seek(key + '\0'));
+    if (walk->valid() && walk->key().starts_with(key)) {
+      return Error(ErrorCode::kPreconditionFailed,
+                   fmt::format("bucket {} is not empty; 'leat rm -r' empties it", name));
+    }
+    Record record;
+    record.kind = RecordKind::kDelete;
+    record.key = key;
+    record.mtime_ns = options_.clock->wall_ns();
+    return write_bucket(record, Precondition::none(), context);
+  };
+  if (auto status = remove(); !status.ok()) {
+    state->is_closed = false;
+    return status;
+  }
+  MutexLock lock(buckets_mutex_);
+  buckets_.erase(state->name);
+  return ok_status();
+}
+
+Result<std::vector<BucketInfo>> Store::list_buckets(const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  MutexLock lock(buckets_mutex_);
+  std::vector<BucketInfo> all;
+  for (const auto& [name, state] : buckets_) {
+    all.push_back({name, {state->durability.load()}, state->created_ns});
+  }
+  return all;
+}
+
+Result<std::shared_ptr<ObjectStore>> Store::bucket(std::string_view name) {
+  ASSIGN_OR_RETURN(auto state, find_bucket(name));
+  auto self = std::static_pointer_cast<Store>(shared_from_this());
+  return std::shared_ptr<ObjectStore>(std::make_shared<Bucket>(std::move(self), std::move(state), url_of(name)));
+}
+
+Result<ObjectInfo> Store::compose(std::string_view bucket_name, std::span<const std::string> sources,
+                                  std::string_view target, const CreateOptions& options,
+                                  const CommitOptions& commit_options, const Context& context) {
+  ASSIGN_OR_RETURN(auto state, find_bucket(bucket_name));
+  Bucket handle(std::static_pointer_cast<Store>(shared_from_this()), std::move(state), url_of(bucket_name));
+  return handle.compose(sources, target, options, commit_options, context);
+}
+
+Result<std::vector<DriveInfo>> Store::drives() {
+  ASSIGN_OR_RETURN(Engine* const current, engine());
+  return current->drive_infos();
+}
+
+Status Store::add_drive(const std::string& directory, const Context& context) {
+  RETURN_IF_ERROR(engine());
+  {
+    MutexLock lock(upkeep_mutex_);
+    RETURN_IF_ERROR(engine_->add_drive(directory, context));
+  }
+  changed();
+  return ok_status();
+}
+
+Status Store::remove_drive(const std::string& drive, const Context& context) {
+  RETURN_IF_ERROR(engine());
+  ASSIGN_OR_RETURN(const std::string id, engine_->drive_id(drive));
+  ASSIGN_OR_RETURN(const auto infos, engine_->drive_infos());
+  bool is_missing = false;
+  for (const DriveInfo& info : infos) is_missing |= info.id == id && info.is_missing;
+  if (!is_missing) {
+    {
+      MutexLock lock(upkeep_mutex_);
+      RETURN_IF_ERROR(engine_->start_draining(id, context));
+    }
+    RETURN_IF_ERROR(settle(context));
+  }
+  MutexLock lock(upkeep_mutex_);
+  return engine_->drop_drive(id, context);
+}
+
+Status Store::settle(const Context& context) {
+  while (!engine_->is_settled()) {
+    ASSIGN_OR_RETURN(const bool worked, maintain(context));
+    if (!worked && !engine_->is_settled()) {
+      return Error(ErrorCode::kUnavailable, "a drive is missing; 'leat drive ls' shows which");
+    }
+  }
+  return ok_status();
+}
+
+Result<VerifyReport> Store::verify(const VerifyOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(Engine* const current, engine());
+  return verify_store(*current, shard_members_, options, context);
+}
+
+Status Store::compact(const Context& context) {
+  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(engine_->begin_writing());
+  MutexLock lock(upkeep_mutex_);
+  for (const auto& drive : engine_->drives()) RETURN_IF_ERROR(drive->compact_all(context));
+  return ok_status();
+}
+
+Result<bool> Store::maintain(const Context& context) {
+  RETURN_IF_ERROR(engine());
+  MutexLock lock(upkeep_mutex_);
+  return engine_->maintain(context);
+}
+
+void Store::changed() {
+  if (options_.upkeep != StoreOptions::Upkeep::kInBackground) return;
+  if (upkeep_started_.load(std::memory_order_relaxed)) return;
+  MutexLock lock(thread_mutex_);
+  if (upkeep_started_.exchange(true) || closed_.load()) return;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run_upkeep(stop); });
+}
+
+void Store::run_upkeep(const std::stop_token& stop) {
+  const Context context =
+      Context(*options_.clock).with_priority(Priority::kBackground).with_cancellation(stop);
+  while (!stop.stop_requested()) {
+    std::chrono::milliseconds pause = kUpkeepPause;
+    if (engine_->needs_maintenance()) {
+      const auto worked = maintain(context);
+      if (worked.ok() && *worked) continue;
+      if (!worked.ok()) pause = kUpkeepRetry;  // a full disk, perhaps: try again later
+    }
+    MutexLock lock(thread_mutex_);
+    if (!stop.stop_requested()) thread_wakes_.wait_for(thread_mutex_, pause);
+  }
+}
+
+void Store::stop_upkeep() {
+  std::jthread thread;
+  {
+    MutexLock lock(thread_mutex_);
+    thread_.request_stop();
+    thread_wakes_.notify_all();
+    thread = std::move(thread_);
+  }
+  if (thread.joinable()) thread.join();
+}
+
+Result<std::shared_ptr<LocalStore>> make_store(const std::vector<std::string>& directories,
+                                               const StoreOptions& options) {
+  ASSIGN_OR_RETURN(auto engine, Engine::open(directories, PackLog::Access::kReadWrite, options));
+  ASSIGN_OR_RETURN(auto sentinel, ForkSentinel::create());
+  auto store = std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));
+  RETURN_IF_ERROR(store->load_buckets(Context(*options.clock)));
+  return std::shared_ptr<LocalStore>(std::move(store));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<LocalStore>> LocalStore::open(const std::vector<std::string>& directories,
+                                                     const StoreOptions& options) {
+  return make_store(directories, options);
+}
+
+Result<std::shared_ptr<LocalStore>> LocalStore::create(const std::vector<std::string>& directories,
+                                                       const StoreOptions& options) {
+  RETURN_IF_ERROR(Engine::format(directories, options));
+  return make_store(directories, options);
+}
+
+Result<bool> LocalStore::is_drive(const std::string& directory, const StoreOptions& options) {
+  auto files = options.open_directory(directory);
+  if (files.failed_with(ErrorCode::kNotFound)) return false;
+  if (!files.ok()) return std::move(files).error();
+  const auto status = (*files)->status(kSuperblockFile);
+  if (status.ok()) return true;
+  if (status.failed_with(ErrorCode::kNotFound)) return false;
+  return status.error();
+}
+
+Status check_bucket_name(std::string_view name) {
+  const auto is_alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  bool good = name.size() >= 3 && name.size() <= 63 && is_alphanumeric(name.front());
+  for (const char c : name) good &= is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
+  if (good) return ok_status();
+  return Error(ErrorCode::kInvalidArgument,
+               fmt::format("'{}' cannot be a bucket's name: 3 to 63 of a-z 0-9 . _ -, a letter or digit first", name));
+}
+
+}  // namespace leat::local

@@ -1,0 +1,203 @@
+#include "leat/local/object_writer.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "leat/base/hash.h"
+#include "leat/shard/shard_index.h"
+#include "leat/shard/tar_scanner.h"
+#include "leat/store/write_guard.h"
+
+namespace leat::local {
+namespace {
+
+// Indexes a tar while it is written. What is not a tar is stored all the same.
+class ShardIndexer {
+ public:
+  void feed(std::span<const std::byte> bytes) {
+    if (reason_.empty()) note(scanner_.feed(bytes));
+  }
+  // The index, or nothing and why.
+  std::optional<std::vector<std::byte>> finish(std::uint64_t size_bytes) {
+    if (reason_.empty()) note(scanner_.finish());
+    if (!reason_.empty()) return std::nullopt;
+    return std::move(builder_).finish(size_bytes);
+  }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  template <typename T>
+  void note(const Result<T>& result) {
+    if (!result.ok()) reason_ = result.error().message();
+  }
+  ShardIndexBuilder builder_;
+  TarScanner scanner_{builder_};
+  std::string reason_;
+};
+
+class LocalObjectWriter final : public ObjectWriter {
+ public:
+  LocalObjectWriter(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> bucket,
+                    Engine& engine, std::string key, const CreateOptions& options,
+                    std::shared_ptr<Drive> drive)
+      : store_(std::move(store)), bucket_(std::move(bucket)), engine_(engine), options_(options),
+        durability_(effective(options.durability, *bucket_)), drive_(std::move(drive)),
+        guard_(options.expected_size_bytes) {
+    record_.key = std::move(key);
+    record_.metadata = options.metadata;
+    if (may_be_shard(record_.key)) indexer_.emplace();
+    const std::uint64_t expected = options.expected_size_bytes.value_or(0);
+    buffer_.reserve(std::min<std::uint64_t>(expected, kChecksumBlockBytes));
+  }
+
+  ~LocalObjectWriter() override {
+    if (temporary_path_.empty()) return;
+    file_.reset();
+    (void)drive_->files().remove_file(temporary_path_);  // abandoned; the next start looks again
+  }
+
+  Status append(std::span<const std::byte> bytes, const Context& context) override {
+    RETURN_IF_ERROR(guard_.begin_append(bytes.size(), context));
+    if (indexer_) indexer_->feed(bytes);
+    const Status status = take(bytes);
+    if (!status.ok()) guard_.mark_broken();
+    return status;
+  }
+
+  Result<ObjectInfo> commit(const CommitOptions& options, const Context& context) override {
+    RETURN_IF_ERROR(guard_.begin_commit(context));
+    ASSIGN_OR_RETURN(const auto change_guard, BucketChange::begin(*bucket_));
+    record_.size_bytes = guard_.size_bytes();
+    record_.mtime_ns = engine_.options().clock->wall_ns();
+    record_.etag = options.etag;
+    for (const auto& [algorithm, value] : options.checksums) record_.metadata.checksums[algorithm] = value;
+    RETURN_IF_ERROR(write_index(context));
+    const Status status = file_ ? commit_large(context) : commit_small(context);
+    if (!status.ok()) return status.error();
+    store_->changed();
+    return info_of(record_);
+  }
+
+ private:
+  // Fills blocks; a small object stays in the first ones until commit.
+  Status take(std::span<const std::byte> bytes) {
+    const std::uint64_t limit = engine_.options().small_object_bytes;
+    while (!bytes.empty()) {
+      const std::uint64_t room = kChecksumBlockBytes - buffer_.size();
+      const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(room, bytes.size()));
+      // A whole block that needs no gathering is written from where it is.
+      if (file_ && buffer_.empty() && bytes.size() >= kChecksumBlockBytes) {
+        RETURN_IF_ERROR(write_block(bytes.first(kChecksumBlockBytes)));
+        bytes = bytes.subspan(kChecksumBlockBytes);
+        continue;
+      }
+      buffer_.insert(buffer_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
+      bytes = bytes.subspan(count);
+      if (!file_ && guard_.size_bytes() > limit) RETURN_IF_ERROR(start_file());
+      if (file_ && buffer_.size() == kChecksumBlockBytes) RETURN_IF_ERROR(flush());
+    }
+    return ok_status();
+  }
+
+  Status start_file() {
+    ASSIGN_OR_RETURN(temporary_path_, drive_->temporary_path());
+    ASSIGN_OR_RETURN(file_, drive_->files().open(temporary_path_, OpenMode::kCreate));
+    return ok_status();
+  }
+
+  Status flush() {
+    if (buffer_.empty()) return ok_status();
+    RETURN_IF_ERROR(write_block(buffer_));
+    buffer_.clear();
+    return ok_status();
+  }
+
+  Status write_block(std::span<const std::byte> bytes) {
+    const std::uint32_t crc = crc32c(0, bytes);
+    record_.block_crcs.push_back(crc);
+    record_.crc32c = crc32c_combine(record_.crc32c, crc, bytes.size());
+    RETURN_IF_ERROR(file_->write_at(written_bytes_, bytes));
+    written_bytes_ += bytes.size();
+    return ok_status();
+  }
+
+  Status commit_small(const Context& context) {
+    record_.kind = RecordKind::kObject;
+    record_.crc32c = crc32c(0, buffer_);
+    return commit_record(buffer_, context);
+  }
+
+  Status commit_large(const Context& context) {
+    RETURN_IF_ERROR(flush());
+    record_.kind = RecordKind::kReference;
+    ASSIGN_OR_RETURN(const std::string path,
+                     drive_->adopt_file(temporary_path_, *file_, record_.key, durability_));
+    temporary_path_.clear();
+    record_.extents = {Extent{path, 0, record_.size_bytes}};
+    const Status status = commit_record({}, context);
+    drive_->end_adoption(path);
+    if (!status.ok()) drive_->discard_adopted(path, status.error().code());
+    return status;
+  }
+
+  Status commit_record(std::span<const std::byte> data, const Context& context) {
+    Change change(record_, data);
+    change.precondition = options_.precondition;
+    change.wait_for_disk = durability_ != Durability::kMemory;
+    RETURN_IF_ERROR(engine_.commit(drive_, change, context));
+    record_.generation = change.record.generation;
+    return ok_status();
+  }
+
+  // Before the shard itself, so that a shard never refers to an index that is not there.
+  Status write_index(const Context& context) {
+    if (!indexer_) return ok_status();
+    auto blob = indexer_->finish(record_.size_bytes);
+    if (!blob) {
+      record_.options[std::string(kNotAShardOption)] = indexer_->reason();
+      return ok_status();
+    }
+    const std::string index_key = shard_index_key(record_.key);
+    ASSIGN_OR_RETURN(auto index_drive, engine_.home(index_key));
+    CreateOptions options;
+    options.durability = durability_;
+    LocalObjectWriter writer(store_, bucket_, engine_, index_key, options, std::move(index_drive));
+    RETURN_IF_ERROR(writer.append(*blob, context));
+    ASSIGN_OR_RETURN(const auto info, writer.commit({}, context));
+    record_.options[std::string(kShardOption)] = std::to_string(info.generation);
+    return ok_status();
+  }
+
+  const std::shared_ptr<EngineSource> store_;
+  const std::shared_ptr<BucketState> bucket_;
+  Engine& engine_;
+  const CreateOptions options_;
+  const Durability durability_;
+  const std::shared_ptr<Drive> drive_;
+  WriteGuard guard_;
+  Record record_;
+  std::vector<std::byte> buffer_;
+  std::optional<ShardIndexer> indexer_;
+  std::string temporary_path_;
+  std::unique_ptr<File> file_;
+  std::uint64_t written_bytes_ = 0;
+};
+
+}  // namespace
+
+bool may_be_shard(std::string_view name) noexcept {
+  return name.ends_with(".tar");
+}
+
+Result<std::unique_ptr<ObjectWriter>> make_object_writer(std::shared_ptr<EngineSource> store,
+                                                         std::shared_ptr<BucketState> bucket,
+                                                         Engine& engine, std::string key,
+                                                         const CreateOptions& options) {
+  RETURN_IF_ERROR(engine.begin_writing());
+  ASSIGN_OR_RETURN(auto drive, engine.home(key));
+  return std::unique_ptr<ObjectWriter>(std::make_unique<LocalObjectWriter>(
+      std::move(store), std::move(bucket), engine, std::move(key), options, std::move(drive)));
+}
+
+}  // namespace leat::local

@@ -1,0 +1,342 @@
+#include "leat/local/pack_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "leat/base/check.h"
+#include "leat/base/hash.h"
+#include "leat/local/layout.h"
+#include "leat/local/run.h"
+
+namespace leat::local {
+namespace {
+
+// Two zero blocks end a tar file.
+constexpr std::uint64_t kTarEndBytes = 2 * kBlockBytes;
+constexpr std::byte kZeroBlock[kBlockBytes] = {};
+
+CatalogueEntry entry_of(const Record& record) {
+  CatalogueEntry entry;
+  entry.generation = record.generation;
+  entry.size_bytes = record.size_bytes;
+  entry.mtime_ns = record.mtime_ns;
+  entry.crc32c = record.crc32c;
+  entry.etag = record.etag;
+  if (record.kind == RecordKind::kBucket) entry.flags |= CatalogueEntry::kBucket;
+  if (record.kind == RecordKind::kReference) entry.flags |= CatalogueEntry::kReference;
+  return entry;
+}
+
+}  // namespace
+
+Change::Change(Record change_record, std::span<const std::byte> data)
+    : record(std::move(change_record)),
+      encoded(record, data),
+      hash(hash_key(record.key)),
+      entry(entry_of(record)) {}
+
+Change::Change(Pack::Head head, std::vector<std::byte> bytes, Location from)
+    : record(std::move(head.record)),
+      encoded(std::move(bytes), head.head_bytes),
+      hash(hash_key(record.key)),
+      keeps_generation(true),
+      moved_from(from),
+      entry(entry_of(record)) {}
+
+Place place_of(const Record& record, Location location, std::uint64_t length_bytes) {
+  std::uint64_t flags = 0;
+  if (record.kind == RecordKind::kDelete) flags |= Place::kTombstoneBit;
+  if (record.options.contains(std::string(kSharedOption))) flags |= Place::kSharedBit;
+  return Place(location, length_bytes, flags);
+}
+
+CatalogueEntry catalogue_entry(const Record& record, Place place) {
+  CatalogueEntry entry = entry_of(record);
+  entry.place = place;
+  return entry;
+}
+
+Status PackLog::commit(Change& change, const Context& context) {
+  return commit(std::span(&change, 1), context);
+}
+
+Status PackLog::commit(std::span<Change> changes, const Context& context) {
+  if (auto status = context.check(); !status.ok()) {
+    for (Change& change : changes) change.result = status.error();
+    return status;
+  }
+  std::vector<Waiter> waiters(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) waiters[i].change = &changes[i];
+  RETURN_IF_ERROR(wait_or_lead(waiters, context));
+  for (const Change& change : changes) {
+    if (!change.result.ok()) return change.result.error();
+  }
+  return ok_status();
+}
+
+// Waits until every waiter is done, leading a group whenever nobody else does.
+Status PackLog::wait_or_lead(std::span<Waiter> waiters, const Context& context) {
+  const auto all_done = [&] {
+    return std::all_of(waiters.begin(), waiters.end(), [](const Waiter& w) { return w.done; });
+  };
+  MutexLock lock(mutex_);
+  for (Waiter& waiter : waiters) queue_.push_back(&waiter);
+  while (!all_done()) {
+    if (has_leader_) {
+      // The leader works within our deadline or not: only what is still queued can be withdrawn.
+      const auto patience =
+          std::min<std::chrono::nanoseconds>(context.remaining(), std::chrono::seconds(1));
+      changed_.wait_for(mutex_, std::max(patience, std::chrono::nanoseconds(1'000'000)));
+      if (auto status = context.check(); !status.ok()) {
+        const auto withdrawn = [&](Waiter* queued) {
+          return !queued->taken && queued >= waiters.data() &&
+                 queued < waiters.data() + waiters.size();
+        };
+        for (Waiter* queued : queue_) {
+          if (!withdrawn(queued)) continue;
+          queued->change->result = status.error();
+          queued->done = true;
+        }
+        std::erase_if(queue_, withdrawn);
+      }
+      continue;
+    }
+    has_leader_ = true;
+    const std::vector<Waiter*> group = take_group();
+    mutex_.unlock();
+    run_group(group);
+    mutex_.lock();
+    for (Waiter* waiter : group) waiter->done = true;
+    has_leader_ = false;
+    changed_.notify_all();
+  }
+  return ok_status();
+}
+
+// Of several changes of one key only the first is taken: each must see what the one before it did.
+std::vector<PackLog::Waiter*> PackLog::take_group() {
+  std::vector<Waiter*> group;
+  std::unordered_set<std::uint64_t> hashes;
+  std::uint64_t bytes = 0;
+  std::erase_if(queue_, [&](Waiter* waiter) {
+    // Also if it is not taken now: then a later change of its key must not overtake it.
+    if (!hashes.insert(waiter->change->hash).second) return false;
+    if (group.size() >= options_.group_records) return false;
+    if (!group.empty() && bytes + waiter->change->encoded.length_bytes() > options_.group_bytes)
+      return false;
+    bytes += waiter->change->encoded.length_bytes();
+    waiter->taken = true;
+    group.push_back(waiter);
+    return true;
+  });
+  return group;
+}
+
+void PackLog::run_group(std::span<Waiter* const> group) {
+  std::vector<Change*> changes;
+  for (Waiter* waiter : group) {
+    waiter->change->result = listener_.prepare(*waiter->change);
+    if (waiter->change->result.ok()) changes.push_back(waiter->change);
+  }
+  if (changes.empty()) return;
+  const auto status = write_group(changes);
+  if (!status.ok()) {
+    for (Change* change : changes) change->result = status.error();
+    return;
+  }
+  listener_.publish(changes);
+  MutexLock lock(mutex_);
+  end_ = {active_->id(), static_cast<std::uint32_t>(end_bytes_ / kBlockBytes)};
+}
+
+Status PackLog::write_group(std::span<Change* const> changes) {
+  std::uint64_t bytes = 0;
+  bool wait_for_disk = false;
+  for (const Change* change : changes) {
+    bytes += change->encoded.length_bytes();
+    wait_for_disk |= change->wait_for_disk;
+  }
+  RETURN_IF_ERROR(make_room(bytes));
+  const std::uint64_t start = end_bytes_;
+  std::uint64_t at = start;
+  std::vector<iovec> pieces;
+  for (Change* change : changes) {
+    const Location location{active_->id(), static_cast<std::uint32_t>(at / kBlockBytes)};
+    if (!change->keeps_generation) change->record.generation = listener_.next_generation();
+    change->entry.generation = change->record.generation;
+    change->entry.place = place_of(change->record, location, change->encoded.length_bytes());
+    change->encoded.stamp(change->record.generation,
+                          static_cast<std::uint32_t>(durable_bytes_ / kBlockBytes),
+                          active_->position(at));
+    change->encoded.append_pieces(pieces);
+    at += change->encoded.length_bytes();
+  }
+  const iovec first{pieces[0].iov_base, kBlockBytes};
+  pieces[0] = {static_cast<char*>(pieces[0].iov_base) + kBlockBytes,
+               pieces[0].iov_len - kBlockBytes};
+  Status status = active_->file().write_at(start + kBlockBytes, std::span<const iovec>(pieces));
+  if (status.ok()) status = active_->file().write_at(start, std::span(&first, 1));
+  const bool is_written = status.ok();
+  if (is_written && wait_for_disk) status = active_->file().sync();
+  if (!status.ok()) {
+    const bool is_erased = erase_after_end();
+    if (is_written || !is_erased) abandon_pack();
+    return std::move(status).error().within(fmt::format("append to {}", pack_path(last_pack_id_)));
+  }
+  end_bytes_ = at;
+  active_->set_end_bytes(at);
+  if (wait_for_disk) durable_bytes_ = at;
+  return ok_status();
+}
+
+// Makes the active pack long enough for `bytes` more, with zeros after them; starts a new one when
+// there is none or it would become too long.
+Status PackLog::make_room(std::uint64_t bytes) {
+  if (bytes + kTarEndBytes > kMaxPackBytes) {
+    return Error(ErrorCode::kTooLarge,
+                 "a record of " + std::to_string(bytes) + " bytes fits into no pack");
+  }
+  const std::uint64_t limit = std::min(options_.pack_bytes, kMaxPackBytes - kTarEndBytes);
+  if (active_ && end_bytes_ > 0 && end_bytes_ + bytes > limit) RETURN_IF_ERROR(seal());
+  if (!active_) RETURN_IF_ERROR(start_pack());
+  const std::uint64_t needed = end_bytes_ + bytes + kTarEndBytes;
+  if (needed > allocated_bytes_) {
+    const std::uint64_t step = options_.preallocate_bytes;
+    const std::uint64_t size = (needed + step - 1) / step * step;
+    RETURN_IF_ERROR(active_->file().resize(size));
+    allocated_bytes_ = size;
+  }
+  return ok_status();
+}
+
+Status PackLog::start_pack() {
+  if (last_pack_id_ == kMaxPacks)
+    return Error(ErrorCode::kTooLarge, "the drive has no pack numbers left");
+  const std::uint32_t id = last_pack_id_ + 1;
+  auto file = files_.open(pack_path(id), OpenMode::kCreate);
+  if (!file.ok()) {
+    // Perhaps an earlier attempt made the file and could not sync its directory.
+    if (!file.failed_with(ErrorCode::kAlreadyExists)) return std::move(file).error();
+    RETURN_IF_ERROR(files_.remove_file(pack_path(id)));
+    file = files_.open(pack_path(id), OpenMode::kCreate);
+    if (!file.ok()) return std::move(file).error();
+  }
+  RETURN_IF_ERROR(files_.sync_directory(kPackDirectory));
+  active_ = std::make_shared<Pack>(id, options_.salt, *std::move(file));
+  last_pack_id_ = id;
+  end_bytes_ = allocated_bytes_ = durable_bytes_ = 0;
+  WriterLock lock(packs_mutex_);
+  packs_[id] = active_;
+  active_id_ = id;
+  return ok_status();
+}
+
+// Ends the active pack: exactly its records and the end of a tar, durable.
+Status PackLog::seal() {
+  RETURN_IF_ERROR(active_->file().resize(end_bytes_ + kTarEndBytes));
+  const Status synced = active_->file().sync();
+  close_active();  // after a failed sync, too: nothing may follow what is perhaps not there
+  return synced;
+}
+
+void PackLog::close_active() {
+  active_.reset();
+  WriterLock lock(packs_mutex_);
+  active_id_ = 0;
+}
+
+// Takes back what a failed group has written; false when the file does not let us. Nothing of the
+// group may ever be taken for a record, so at least its first header goes. What cannot be undone
+// now stays unacknowledged, and recovery decides.
+bool PackLog::erase_after_end() {
+  File& file = active_->file();
+  if (!file.resize(end_bytes_).ok()) {
+    (void)file.write_at(end_bytes_, std::span<const std::byte>(kZeroBlock));
+    return false;
+  }
+  allocated_bytes_ = end_bytes_;
+  if (file.resize(end_bytes_ + kTarEndBytes).ok()) allocated_bytes_ += kTarEndBytes;
+  return true;
+}
+
+// Ends a pack of which nobody knows what the disk holds.
+void PackLog::abandon_pack() {
+  (void)active_->file().sync();
+  const std::uint32_t id = active_->id();
+  close_active();
+  if (end_bytes_ > 0) return;
+  // A disk that fails every commit must not gather empty packs.
+  {
+    WriterLock lock(packs_mutex_);
+    packs_.erase(id);
+  }
+  if (files_.remove_file(pack_path(id)).ok()) --last_pack_id_;
+}
+
+std::shared_ptr<Pack> PackLog::pack(std::uint32_t id) const {
+  ReaderLock lock(packs_mutex_);
+  const auto it = packs_.find(id);
+  return it == packs_.end() ? nullptr : it->second;
+}
+
+std::vector<std::shared_ptr<Pack>> PackLog::packs() const {
+  ReaderLock lock(packs_mutex_);
+  std::vector<std::shared_ptr<Pack>> all;
+  all.reserve(packs_.size());
+  for (const auto& [id, pack] : packs_) all.push_back(pack);
+  return all;
+}
+
+Location PackLog::end() const {
+  MutexLock lock(mutex_);
+  return end_;
+}
+
+// Takes the leader's place for a moment.
+Status PackLog::run_exclusively(Exclusive action) {
+  {
+    MutexLock lock(mutex_);
+    while (has_leader_) changed_.wait(mutex_);
+    has_leader_ = true;
+  }
+  Status status = ok_status();
+  if (active_ && action == Exclusive::kSeal && end_bytes_ > 0) status = seal();
+  if (active_ && action == Exclusive::kSync && durable_bytes_ < end_bytes_) {
+    status = active_->file().sync();
+    if (status.ok()) {
+      durable_bytes_ = end_bytes_;
+    } else {
+      (void)erase_after_end();
+      abandon_pack();
+    }
+  }
+  MutexLock lock(mutex_);
+  has_leader_ = false;
+  changed_.notify_all();
+  return status;
+}
+
+Status PackLog::seal_active(const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  return run_exclusively(Exclusive::kSeal);
+}
+
+Status PackLog::sync() {
+  return run_exclusively(Exclusive::kSync);
+}
+
+Status PackLog::remove_pack(std::uint32_t id) {
+  {
+    ReaderLock lock(packs_mutex_);
+    CHECK(id != active_id_);
+  }
+  RETURN_IF_ERROR(files_.remove_file(pack_path(id)));
+  RETURN_IF_ERROR(files_.sync_directory(kPackDirectory));
+  WriterLock lock(packs_mutex_);
+  packs_.erase(id);
+  return ok_status();
+}
+
+}  // namespace leat::local

@@ -1,0 +1,72 @@
+// ShardMembers: the members of tar shards as objects.
+//
+// A shard's record names the generation of its index, which is an object of the store's own next to
+// it. Indexes that were used lately are kept in memory, within a budget. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leat/base/mutex.h"
+#include "leat/local/engine.h"
+#include "leat/shard/shard_index.h"
+#include "leat/store/object_store.h"
+
+namespace leat::local {
+
+// Options of a shard's record.
+inline constexpr std::string_view kShardOption = "shard";            // the index's generation
+inline constexpr std::string_view kNotAShardOption = "not-a-shard";  // why
+
+std::string shard_index_key(std::string_view key);
+// Whether a key is the store's own, such as an index: never listed, never opened by a user.
+inline bool is_internal_key(std::string_view key) noexcept {
+  return key.find('\0') != std::string_view::npos;
+}
+
+// A member that was looked up.
+struct LocatedMember {
+  Located shard;
+  std::string shard_key;
+  std::shared_ptr<const ShardIndex> index;
+  ShardMember member;  // its name views the index
+};
+
+class ShardMembers {
+ public:
+  explicit ShardMembers(std::uint64_t cache_bytes) : cache_bytes_(cache_bytes) {}
+
+  // The member that `key` ("bucket/shard.tar/member") names, if there is one.
+  Result<std::optional<LocatedMember>> find(Engine& engine, std::string_view key, const Context& context)
+      EXCLUDES(mutex_);
+  // The index of a shard; null when it is not one.
+  Result<std::shared_ptr<const ShardIndex>> index_of(Engine& engine, std::string_view shard_key,
+                                                     const Record& shard, const Context& context)
+      EXCLUDES(mutex_);
+
+ private:
+  struct Cached {
+    std::uint64_t generation = 0;
+    std::shared_ptr<const ShardIndex> index;
+  };
+  Result<std::shared_ptr<const ShardIndex>> load(Engine& engine, std::string_view shard_key,
+                                                 std::uint64_t generation, const Context& context);
+  void keep(std::uint64_t generation, std::shared_ptr<const ShardIndex> index) EXCLUDES(mutex_);
+
+  const std::uint64_t cache_bytes_;
+  Mutex mutex_;
+  std::list<Cached> recent_ GUARDED_BY(mutex_);  // latest first
+  std::map<std::uint64_t, std::list<Cached>::iterator> by_generation_ GUARDED_BY(mutex_);
+  std::uint64_t used_bytes_ GUARDED_BY(mutex_) = 0;
+};
+
+// What a member looks like to a user.
+ObjectInfo member_info(const LocatedMember& located);
+Result<std::unique_ptr<ObjectReader>> open_member(LocatedMember located);
+
+}  // namespace leat::local

@@ -1,0 +1,244 @@
+// The contract suite: ranges, batches and local extents.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "leat/store/testing/contract.h"
+
+namespace leat::testing {
+namespace {
+
+constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+
+// The part of `bytes` that `range` asks for.
+std::span<const std::byte> part_of(const Bytes& bytes, ByteRange range) {
+  const ByteRange inner = range.within(bytes.size());
+  return std::span(bytes).subspan(inner.offset, inner.length);
+}
+
+bool same_bytes(std::span<const std::byte> left, std::span<const std::byte> right) {
+  return left.size() == right.size() &&
+         (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
+}
+
+// Offsets and lengths around every edge of an object, and where sums overflow.
+std::vector<ByteRange> edge_ranges(std::uint64_t size) {
+  const std::uint64_t half = size / 2;
+  std::vector<ByteRange> ranges;
+  for (const std::uint64_t offset :
+       {std::uint64_t{0}, std::uint64_t{1}, half, size - 1, size, size + 1, std::uint64_t{1} << 62,
+        std::uint64_t{1} << 63, kHuge - 1, kHuge}) {
+    for (const std::uint64_t length :
+         {std::uint64_t{0}, std::uint64_t{1}, half, size - 1, size, size + 1}) {
+      ranges.push_back({offset, length});
+    }
+  }
+  return ranges;
+}
+
+TEST_P(StoreContract, ReadsEveryRange) {
+  if (!capabilities().writable) GTEST_SKIP() << "not writable";
+  for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, (std::size_t{1} << 20) + 3}) {
+    const std::string name = "ranges-" + std::to_string(size);
+    const Bytes bytes = put(name, pattern_bytes(size, 1));
+    const auto reader = store().open(name, {}, context_);
+    ASSERT_TRUE(succeeds(reader));
+    for (const ByteRange range : edge_ranges(bytes.size())) {
+      Bytes target(range.length + 1, std::byte{0xAA});
+      const auto count =
+          (*reader)->read_at(range.offset, std::span(target).first(range.length), context_);
+      ASSERT_TRUE(succeeds(count)) << range.offset << "+" << range.length;
+      const auto expected = part_of(bytes, range);
+      ASSERT_EQ(*count, expected.size()) << range.offset << "+" << range.length;
+      EXPECT_TRUE(same_bytes(std::span(target).first(*count), expected)) << range.offset;
+      EXPECT_EQ(target.back(), std::byte{0xAA}) << "wrote past the end of the target";
+    }
+  }
+}
+
+TEST_P(StoreContract, ReadsNothingFromAnEmptyObject) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps no objects";
+  put("empty", {});
+  const auto reader = store().open("empty", {}, context_);
+  ASSERT_TRUE(succeeds(reader));
+  Bytes target(10);
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{1}, kHuge}) {
+    const auto count = (*reader)->read_at(offset, target, context_);
+    ASSERT_TRUE(succeeds(count));
+    EXPECT_EQ(*count, 0u);
+  }
+  BatchRead reads[] = {{.name = "empty", .range = {}, .target = {}},
+                       {.name = "empty", .range = {}, .target = target}};
+  store().read_batch(reads, context_);
+  for (const BatchRead& read : reads) {
+    ASSERT_TRUE(succeeds(read.result));
+    EXPECT_TRUE(read.result->bytes.empty());
+  }
+}
+
+TEST_P(StoreContract, ReadsRandomRangesOfAReaderAgain) {
+  if (!capabilities().writable) GTEST_SKIP() << "not writable";
+  const Bytes bytes = put("random", pattern_bytes(2'500'000, 2));
+  const auto reader = store().open("random", {}, context_);
+  ASSERT_TRUE(succeeds(reader));
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const ByteRange range{random() % (bytes.size() + 10), random() % 100'000};
+    Bytes target(range.length);
+    const auto count = (*reader)->read_at(range.offset, target, context_);
+    ASSERT_TRUE(succeeds(count));
+    ASSERT_TRUE(same_bytes(std::span(target).first(*count), part_of(bytes, range)));
+  }
+}
+
+TEST_P(StoreContract, OpenOfWhatIsMissingFails) {
+  if (!capabilities().stores_bytes) GTEST_SKIP() << "every name exists";
+  expect_absent("missing");
+  expect_absent("missing/beneath");
+}
+
+TEST_P(StoreContract, BatchAnswersInOrder) {
+  if (!capabilities().writable) GTEST_SKIP() << "not writable";
+  std::vector<Bytes> objects;
+  std::vector<std::string> names;
+  for (int index = 0; index < 20; ++index) {
+    names.push_back("batch/" + std::to_string(index));
+    objects.push_back(put(names.back(), pattern_bytes(100 + 997 * index, index)));
+  }
+  // Duplicates, ranges, slices of the store and spans of ours, a thousand items.
+  std::mt19937_64 random(3);
+  std::vector<Bytes> targets(1000);
+  std::vector<std::size_t> chosen(1000);
+  std::vector<BatchRead> reads(1000);
+  for (std::size_t index = 0; index < reads.size(); ++index) {
+    chosen[index] = random() % names.size();
+    reads[index].name = names[chosen[index]];
+    if (random() % 2 == 0) reads[index].range = {random() % 12'000, random() % 5'000};
+    if (random() % 2 == 0) {
+      targets[index].resize(1 + random() % 4'000);
+      reads[index].target = targets[index];
+    }
+  }
+  store().read_batch(reads, context_);
+  for (std::size_t index = 0; index < reads.size(); ++index) {
+    const BatchRead& read = reads[index];
+    ASSERT_TRUE(succeeds(read.result)) << index;
+    auto expected = part_of(objects[chosen[index]], read.range);
+    if (!read.target.empty()) {
+      expected = expected.first(std::min(expected.size(), read.target.size()));
+      EXPECT_EQ(read.result->bytes.data(), read.target.data()) << index;
+    }
+    EXPECT_TRUE(same_bytes(read.result->bytes, expected)) << index;
+  }
+}
+
+TEST_P(StoreContract, BatchReadsEveryRange) {
+  if (!capabilities().writable) GTEST_SKIP() << "not writable";
+  const Bytes bytes = put("ranged", pattern_bytes(1000, 5));
+  auto ranges = edge_ranges(bytes.size());
+  ranges.push_back({0, kToEnd});
+  ranges.push_back({7, kToEnd});
+  ranges.push_back({bytes.size(), kToEnd});
+  ranges.push_back({kHuge, kToEnd});
+  std::vector<BatchRead> reads(ranges.size());
+  for (std::size_t index = 0; index < ranges.size(); ++index) {
+    reads[index].name = "ranged";
+    reads[index].range = ranges[index];
+  }
+  store().read_batch(reads, context_);
+  for (std::size_t index = 0; index < ranges.size(); ++index) {
+    ASSERT_TRUE(succeeds(reads[index].result)) << index;
+    EXPECT_TRUE(same_bytes(reads[index].result->bytes, part_of(bytes, ranges[index]))) << index;
+  }
+}
+
+TEST_P(StoreContract, BatchGoesOnAfterAMissingObject) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps no objects";
+  const Bytes bytes = put("there", pattern_bytes(500, 6));
+  std::vector<BatchRead> reads(7);
+  for (std::size_t index = 0; index < reads.size(); ++index) {
+    reads[index].name = index % 2 == 0 ? "not there" : "there";
+  }
+  store().read_batch(reads, context_);
+  for (std::size_t index = 0; index < reads.size(); ++index) {
+    if (index % 2 == 0) {
+      EXPECT_TRUE(fails_with(reads[index].result, ErrorCode::kNotFound)) << index;
+    } else {
+      ASSERT_TRUE(succeeds(reads[index].result)) << index;
+      EXPECT_TRUE(same_bytes(reads[index].result->bytes, bytes)) << index;
+    }
+  }
+}
+
+TEST_P(StoreContract, EmptyBatchIsFine) {
+  store().read_batch({}, context_);
+}
+
+TEST_P(StoreContract, SlicesOutliveTheObject) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps no objects";
+  const Bytes bytes = put("sliced", pattern_bytes(300'000, 8));
+  BatchRead reads[] = {{.name = "sliced", .range = {1000, 200'000}, .target = {}}};
+  store().read_batch(reads, context_);
+  ASSERT_TRUE(succeeds(reads[0].result));
+  put("sliced", pattern_bytes(300'000, 9));
+  ASSERT_TRUE(succeeds(store().remove("sliced", {}, context_)));
+  EXPECT_TRUE(same_bytes(reads[0].result->bytes, part_of(bytes, {1000, 200'000})));
+}
+
+// Reads the extents as sendfile would.
+Bytes read_extents(const std::vector<LocalExtent>& extents) {
+  Bytes bytes;
+  for (const LocalExtent& extent : extents) {
+    const std::size_t start = bytes.size();
+    bytes.resize(start + extent.length);
+    for (std::size_t done = 0; done < extent.length;) {
+      const ssize_t count = pread(extent.descriptor, bytes.data() + start + done,
+                                  extent.length - done, static_cast<off_t>(extent.offset + done));
+      if (count <= 0) {
+        ADD_FAILURE() << "the extent ends early";
+        return bytes;
+      }
+      done += static_cast<std::size_t>(count);
+    }
+  }
+  return bytes;
+}
+
+TEST_P(StoreContract, LocalExtentsHoldTheBytes) {
+  if (!capabilities().writable) GTEST_SKIP() << "not writable";
+  for (const std::size_t size : {std::size_t{1}, std::size_t{5000}, (std::size_t{2} << 20) + 1}) {
+    const Bytes bytes = put("extents", pattern_bytes(size, 10));
+    const auto reader = store().open("extents", {}, context_);
+    ASSERT_TRUE(succeeds(reader));
+    auto ranges = edge_ranges(bytes.size());
+    ranges.push_back({0, kToEnd});
+    for (const ByteRange range : ranges) {
+      const auto extents = (*reader)->local_extents(range, context_);
+      if (!extents.ok()) {
+        EXPECT_TRUE(fails_with(extents, ErrorCode::kUnsupported));
+        continue;
+      }
+      EXPECT_TRUE(same_bytes(read_extents(*extents), part_of(bytes, range))) << range.offset;
+    }
+  }
+}
+
+TEST_P(StoreContract, LocalExtentsStayWithTheirReader) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps no objects";
+  const Bytes bytes = put("kept", pattern_bytes(70'000, 11));
+  const auto reader = store().open("kept", {}, context_);
+  ASSERT_TRUE(succeeds(reader));
+  const auto extents = (*reader)->local_extents({}, context_);
+  if (!extents.ok()) GTEST_SKIP() << "no local extents";
+  put("kept", pattern_bytes(70'000, 12));
+  ASSERT_TRUE(succeeds(store().remove("kept", {}, context_)));
+  EXPECT_TRUE(read_extents(*extents) == bytes);
+}
+
+}  // namespace
+}  // namespace leat::testing
