@@ -6,35 +6,17 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <exception>
 #include <optional>
 
 #include "leat/base/check.h"
 #include "leat/base/units.h"
 #include "leat/base/utf8.h"
 
-// The parser asserts what some texts ("[!") make false, and with NDEBUG lets the optimiser rely on
-// it. Here an assertion of the parser is an exception like its others, in every build.
-namespace leat {
-struct TomlAssertionFailed {};
-[[noreturn]] static void toml_assertion_failed() {
-  throw TomlAssertionFailed();
-}
-}  // namespace leat
-#pragma push_macro("NDEBUG")
-#undef NDEBUG
-#define TOML_ASSERT(condition) ((condition) ? void() : ::leat::toml_assertion_failed())
-#define TOML_MAX_NESTED_VALUES 32  // the parser recurses
-#define TOML_ENABLE_FORMATTERS 0   // compiles faster
-#include <toml++/toml.h>
-#pragma pop_macro("NDEBUG")
-
 namespace leat {
 namespace {
 
 constexpr std::size_t kMaxShownBytes = 64;   // of a key or value in a message
 constexpr std::size_t kMaxShownErrors = 50;  // of one file
-constexpr std::size_t kMaxDotsPerLine = 32;  // outside of strings
 
 // What came out of the file, fit for a message on one line.
 std::string shown(std::string_view text) {
@@ -86,99 +68,11 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return fmt::format("; known are {}", fmt::join(candidates, ", "));
 }
 
-// Parser and tables recurse once for every dot of a dotted key, without a limit of their own. The
-// line of the first key that would take them too deep, 0 if there is none. Errs on the safe side
-// where a string of several lines begins or ends.
-std::size_t line_of_deep_key(std::string_view text) {
-  for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::string_view content = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), content.size() + 1));
-    const bool may_hide_keys = content.find("\"\"\"") != std::string_view::npos ||
-                               content.find("'''") != std::string_view::npos;
-    std::size_t dots = 0;
-    char quote = 0;
-    for (std::size_t i = 0; i < content.size(); ++i) {
-      const char c = content[i];
-      if (c == '.' && (quote == 0 || may_hide_keys)) ++dots;
-      if (quote == 0 && c == '#' && !may_hide_keys) break;
-      if (quote == 0 && (c == '"' || c == '\'')) {
-        quote = c;
-      } else if (c == quote) {
-        quote = 0;
-      } else if (quote == '"' && c == '\\') {
-        ++i;
-      }
-    }
-    if (dots > kMaxDotsPerLine) return line;
-  }
-  return 0;
-}
-
-bool fails_assertion(std::string_view text) {
-  try {
-    (void)toml::parse(text);
-  } catch (const TomlAssertionFailed&) {
-    return true;
-  } catch (const std::exception&) {
-    return false;
-  }
-  return false;
-}
-
-// An assertion does not say where it failed. The parser reads from the front, so it is the first
-// line with which the text up to there fails in this way.
-std::size_t line_of_assertion(std::string_view text) {
-  std::vector<std::size_t> ends;
-  for (std::size_t end = 0; end < text.size();) {
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
-    ends.push_back(end);
-  }
-  const auto first = std::partition_point(ends.begin(), ends.end(), [&](std::size_t end) {
-    return !fails_assertion(text.substr(0, end));
-  });
-  return static_cast<std::size_t>(first - ends.begin()) + 1;
-}
-
-std::string_view kind_name(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::string:
-      return "a string";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a floating-point number";
-    case toml::node_type::boolean:
-      return "a boolean";
-    default:
-      return "a date or time";
-  }
-}
-
 // What stands in the file, for a message.
-std::string found(const toml::node& node) {
-  if (const auto* text = node.as_string()) return "'" + shown(text->get()) + "'";
-  if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
-  return std::string(kind_name(node));
-}
-
-ConfigValue to_value(const toml::node& node) {
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* integer = node.as_integer()) return integer->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
-  if (const auto* text = node.as_string()) return text->get();
-  const toml::array* array = node.as_array();
-  if (array == nullptr) return std::monostate{};
-  std::vector<std::string> list;
-  for (const toml::node& element : *array) {
-    const auto* text = element.as_string();
-    if (text == nullptr) return std::monostate{};
-    list.push_back(text->get());
-  }
-  return list;
+std::string found(const TomlNode& node) {
+  if (const auto* text = std::get_if<std::string>(&node.value)) return "'" + shown(*text) + "'";
+  if (const auto* number = std::get_if<std::int64_t>(&node.value)) return std::to_string(*number);
+  return std::string(node.kind);
 }
 
 std::string quoted(std::string_view text) {
@@ -196,8 +90,8 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-std::string child_name(const std::string& section, std::string_view key) {
-  return section.empty() ? std::string(key) : section + "." + std::string(key);
+std::string child_name(const std::string& section, const std::string& key) {
+  return section.empty() ? key : section + "." + key;
 }
 
 // The error of an option says what it expects; where and what was found is added by the loader.
@@ -230,81 +124,61 @@ class ConfigSchema::Loader {
   Loader(const ConfigSchema& schema, std::string_view file) : schema_(schema), file_(file) {}
 
   Status load(std::string_view text) {
-    if (const std::size_t line = line_of_deep_key(text)) {
-      report(line, fmt::format("more than {} dots outside of strings", kMaxDotsPerLine));
+    const std::variant<TomlNode, TomlProblem> document = parse_toml(text);
+    if (const auto* problem = std::get_if<TomlProblem>(&document)) {
+      report(problem->line, "not TOML: " + shown(problem->text));
     } else {
-      parse(text);
+      visit_table(std::get<TomlNode>(document), "");
     }
-    if (!errors_.empty()) return Error(ErrorCode::kInvalidArgument, message());
+    if (!problems_.empty()) return Error(ErrorCode::kInvalidArgument, message());
     for (const Section::Assignment& assign : assignments_) assign();
     return ok_status();
   }
 
  private:
-  struct Report {
-    std::size_t line = 0;
-    std::string text;
-  };
-
-  void parse(std::string_view text) {
-    try {
-      const toml::table table = toml::parse(text);
-      visit_table(table, "");
-    } catch (const toml::parse_error& error) {
-      report(error.source().begin.line, shown(error.description()));
-    } catch (const TomlAssertionFailed&) {
-      report(line_of_assertion(text), "not TOML: an unexpected character");
-    } catch (const std::exception& error) {
-      report(0, shown(error.what()));
-    }
-  }
-
-  void visit_table(const toml::table& table, const std::string& name) {
-    for (const auto& [key, node] : table) {
-      if (const Section::Option* option = find_option(name, key.str())) {
-        visit_option(name, key.str(), *option, node);
-      } else if (is_section(name, key.str())) {
-        visit_section(child_name(name, key.str()), node);
+  void visit_table(const TomlNode& table, const std::string& name) {
+    for (const TomlNode& node : table.children) {
+      if (const Section::Option* option = find_option(name, node.key)) {
+        visit_option(name, *option, node);
+      } else if (is_section(name, node.key)) {
+        visit_section(child_name(name, node.key), node);
       } else {
-        report(key.source().begin.line,
-               fmt::format("unknown {} '{}'{}{}", node.is_table() ? "section" : "key",
-                           shown(key.str()), within(name),
-                           did_you_mean(key.str(), known_names(name))));
+        report(node.line, fmt::format("unknown {} '{}'{}{}", node.is_table ? "section" : "key",
+                                      shown(node.key), within(name),
+                                      did_you_mean(node.key, known_names(name))));
       }
     }
   }
 
-  const Section::Option* find_option(const std::string& section, std::string_view key) const {
+  const Section::Option* find_option(const std::string& section, const std::string& key) const {
     const auto position = schema_.sections_.find(section);
     if (position == schema_.sections_.end()) return nullptr;
     const auto option = position->second.options_.find(key);
     return option == position->second.options_.end() ? nullptr : &option->second;
   }
 
-  void visit_option(const std::string& section, std::string_view key, const Section::Option& option,
-                    const toml::node& node) {
-    Result<Section::Assignment> assignment = option.accept(to_value(node));
+  void visit_option(const std::string& section, const Section::Option& option,
+                    const TomlNode& node) {
+    Result<Section::Assignment> assignment = option.accept(node.value);
     if (assignment) {
       assignments_.push_back(*std::move(assignment));
     } else {
-      report(node.source().begin.line,
-             fmt::format("'{}'{} must be {}, not {}", key, within(section),
-                         assignment.error().message(), found(node)));
+      report(node.line, fmt::format("'{}'{} must be {}, not {}", node.key, within(section),
+                                    assignment.error().message(), found(node)));
     }
   }
 
-  void visit_section(const std::string& name, const toml::node& node) {
-    if (const toml::table* table = node.as_table()) {
-      visit_table(*table, name);
+  void visit_section(const std::string& name, const TomlNode& node) {
+    if (node.is_table) {
+      visit_table(node, name);
     } else {
-      report(node.source().begin.line,
-             fmt::format("'{}' must be a section [{}], not {}", name, name, kind_name(node)));
+      report(node.line, fmt::format("'{}' must be a section [{}], not {}", name, name, node.kind));
     }
   }
 
   // Whether `key` in `parent` is a section, or has one within.
-  bool is_section(const std::string& parent, std::string_view key) const {
-    if (key.find('.') != std::string_view::npos) return false;  // "a.b" in quotes is one key
+  bool is_section(const std::string& parent, const std::string& key) const {
+    if (key.find('.') != std::string::npos) return false;  // "a.b" in quotes is one key
     const std::string name = child_name(parent, key);
     if (schema_.sections_.contains(name)) return !name.empty();
     const auto within_it = schema_.sections_.lower_bound(name + ".");
@@ -334,25 +208,25 @@ class ConfigSchema::Loader {
     return section.empty() ? "" : " in [" + section + "]";
   }
 
-  void report(std::size_t line, std::string text) { errors_.push_back({line, std::move(text)}); }
+  void report(std::size_t line, std::string text) { problems_.push_back({line, std::move(text)}); }
 
   std::string message() {
-    std::stable_sort(errors_.begin(), errors_.end(),
-                     [](const Report& a, const Report& b) { return a.line < b.line; });
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const TomlProblem& a, const TomlProblem& b) { return a.line < b.line; });
     std::string text;
-    for (std::size_t i = 0; i < std::min(errors_.size(), kMaxShownErrors); ++i) {
+    for (std::size_t i = 0; i < std::min(problems_.size(), kMaxShownErrors); ++i) {
       if (i != 0) text += '\n';
-      text += fmt::format("{}:{}: {}", file_, errors_[i].line, errors_[i].text);
+      text += fmt::format("{}:{}: {}", file_, problems_[i].line, problems_[i].text);
     }
-    if (errors_.size() > kMaxShownErrors) {
-      text += fmt::format("\n{}: and {} more errors", file_, errors_.size() - kMaxShownErrors);
+    if (problems_.size() > kMaxShownErrors) {
+      text += fmt::format("\n{}: and {} more errors", file_, problems_.size() - kMaxShownErrors);
     }
     return text;
   }
 
   const ConfigSchema& schema_;
   const std::string_view file_;
-  std::vector<Report> errors_;
+  std::vector<TomlProblem> problems_;
   std::vector<Section::Assignment> assignments_;
 };
 
@@ -394,7 +268,7 @@ ConfigSchema::Section& ConfigSchema::Section::add(std::string key, Option option
 
 ConfigSchema::Section& ConfigSchema::Section::size(std::string key, std::uint64_t* target,
                                                    std::string help) {
-  const auto accept = [target](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [target](const TomlValue& value) -> Result<Assignment> {
     Result<std::uint64_t> bytes = Error(ErrorCode::kInvalidArgument);
     if (const auto* text = std::get_if<std::string>(&value)) bytes = parse_size(*text);
     const auto* number = std::get_if<std::int64_t>(&value);
@@ -409,7 +283,7 @@ ConfigSchema::Section& ConfigSchema::Section::size(std::string key, std::uint64_
 ConfigSchema::Section& ConfigSchema::Section::duration(std::string key,
                                                        std::chrono::nanoseconds* target,
                                                        std::string help) {
-  const auto accept = [target](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [target](const TomlValue& value) -> Result<Assignment> {
     Result<std::chrono::nanoseconds> parsed = Error(ErrorCode::kInvalidArgument);
     if (const auto* text = std::get_if<std::string>(&value)) parsed = parse_duration(*text);
     if (!parsed) return expected("a duration such as \"375us\" or \"1h30m\"");
@@ -421,7 +295,7 @@ ConfigSchema::Section& ConfigSchema::Section::duration(std::string key,
 
 ConfigSchema::Section& ConfigSchema::Section::string(std::string key, std::string* target,
                                                      std::string help) {
-  const auto accept = [target](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [target](const TomlValue& value) -> Result<Assignment> {
     const auto* text = std::get_if<std::string>(&value);
     if (text == nullptr) return expected("a string");
     return Assignment([target, copy = *text] { *target = copy; });
@@ -433,7 +307,7 @@ ConfigSchema::Section& ConfigSchema::Section::string(std::string key, std::strin
 ConfigSchema::Section& ConfigSchema::Section::string_list(std::string key,
                                                           std::vector<std::string>* target,
                                                           std::string help) {
-  const auto accept = [target](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [target](const TomlValue& value) -> Result<Assignment> {
     const auto* list = std::get_if<std::vector<std::string>>(&value);
     if (list == nullptr) return expected("an array of strings");
     return Assignment([target, copy = *list] { *target = copy; });
@@ -448,7 +322,7 @@ ConfigSchema::Section& ConfigSchema::Section::string_list(std::string key,
 
 ConfigSchema::Section& ConfigSchema::Section::boolean(std::string key, bool* target,
                                                       std::string help) {
-  const auto accept = [target](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [target](const TomlValue& value) -> Result<Assignment> {
     const auto* flag = std::get_if<bool>(&value);
     if (flag == nullptr) return expected("true or false");
     return Assignment([target, copy = *flag] { *target = copy; });
@@ -461,7 +335,7 @@ ConfigSchema::Section& ConfigSchema::Section::add_integer(std::string key, std::
                                                           std::int64_t max, std::string help,
                                                           std::function<void(std::int64_t)> set,
                                                           std::function<std::int64_t()> get) {
-  const auto accept = [min, max, set](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [min, max, set](const TomlValue& value) -> Result<Assignment> {
     const auto* number = std::get_if<std::int64_t>(&value);
     if (number == nullptr || *number < min || *number > max) {
       return expected(fmt::format("an integer from {} to {}", min, max));
@@ -477,7 +351,7 @@ ConfigSchema::Section& ConfigSchema::Section::add_choice(std::string key,
                                                          std::string help,
                                                          std::function<void(std::size_t)> set,
                                                          std::function<std::size_t()> get) {
-  const auto accept = [words, set](const ConfigValue& value) -> Result<Assignment> {
+  const auto accept = [words, set](const TomlValue& value) -> Result<Assignment> {
     const auto* text = std::get_if<std::string>(&value);
     const auto word = text == nullptr ? words.end() : std::find(words.begin(), words.end(), *text);
     if (word == words.end()) {

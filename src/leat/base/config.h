@@ -27,16 +27,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "leat/base/result.h"
+#include "leat/base/toml_document.h"
 
 namespace leat {
-
-// A value of the file, free of the parser's types. Monostate: of a kind that no option takes.
-using ConfigValue =
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 class ConfigSchema {
  public:
@@ -64,7 +60,7 @@ class ConfigSchema {
     struct Option {
       std::string help;
       // What to do if the whole file is good, or what the option expects instead of the value.
-      std::function<Result<Assignment>(const ConfigValue&)> accept;
+      std::function<Result<Assignment>(const TomlValue&)> accept;
       std::function<std::string()> show;  // the current value as TOML
     };
 

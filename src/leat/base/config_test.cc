@@ -134,6 +134,7 @@ TEST_F(ConfigTest, HostileFilesAreErrors) {
   EXPECT_THAT(errors_of(dotted + " = 1"), HasSubstr("dots"));
   EXPECT_THAT(errors_of("[" + dotted + "]"), HasSubstr("dots"));
   EXPECT_THAT(errors_of("x = [\"\"\"\n\"\"\", {" + dotted + " = 1}]"), HasSubstr("dots"));
+  EXPECT_THAT(errors_of("x = [\"\"\"a\\\"\"\"\"\"\", {" + dotted + " = 1}]"), HasSubstr("dots"));
   EXPECT_THAT(errors_of("x = '\\' #\n" + dotted + " = 1"), HasSubstr("dots"));
   EXPECT_NE(errors_of("x = " + std::string(100'000, '[')), "");
   std::string inline_tables = "x = ";
@@ -150,6 +151,17 @@ TEST_F(ConfigTest, MessagesStayShortAndPrintable) {
   const std::string errors = errors_of("\"" + std::string(100'000, 'x') + "\\n\\u0007\" = 1\n");
   EXPECT_LT(errors.size(), 300u);
   EXPECT_THAT(errors_of("\"a\\u001b[31m\" = 1"), Not(HasSubstr("\x1b")));
+}
+
+// Where toml++ relies on what is not so.
+TEST_F(ConfigTest, CharactersBeyondAsciiStandInStringsAndComments) {
+  EXPECT_EQ(errors_of("name = \"\u00e9\" # \u00e9\n"), "");
+  EXPECT_EQ(errors_of("name = '''\u00e9\n\u00e9''' # \u00e9\n"), "");
+  EXPECT_EQ(name_, "\u00e9\n\u00e9");
+  EXPECT_THAT(errors_of("\n\u00e9 = 1\n"), HasSubstr("leat.toml:2: not TOML: a character"));
+  EXPECT_THAT(errors_of("name\u02ff = 1\n"), HasSubstr("leat.toml:1: not TOML: a character"));
+  EXPECT_THAT(errors_of("name = \"\"\"\\\n  \u00e9\"\"\""), HasSubstr("a backslash"));
+  EXPECT_THAT(errors_of(std::string_view("na\0me = 1", 9)), HasSubstr("a character"));
 }
 
 TEST_F(ConfigTest, DotsInStringsAreNotKeys) {

@@ -34,7 +34,9 @@ Error damaged_manifest() {
 Result<Manifest> parse_manifest(std::string_view text) {
   const Error damaged = damaged_manifest();
   const std::size_t crc_line = text.rfind("crc ");
-  if (crc_line == text.npos || text.size() != crc_line + 13) return damaged;
+  if (crc_line == text.npos || text.size() != crc_line + 13 || !text.ends_with('\n')) {
+    return damaged;
+  }
   const auto expected = parse_hex_u32(text.substr(crc_line + 4, 8));
   const std::string_view body = text.substr(0, crc_line);
   if (!expected.ok() || *expected != crc32c(0, std::as_bytes(std::span(body)))) return damaged;

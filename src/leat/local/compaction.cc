@@ -64,7 +64,7 @@ Status Drive::compact_all(const Context& context) {
   for (const auto& pack : log_.packs()) {
     RETURN_IF_ERROR(context.check());
     const bool is_all_live = pack->live_bytes() == pack->end_bytes() && pack->tombstone_bytes() == 0;
-    if (pack->id() > last || pack->is_damaged() || is_all_live) continue;
+    if (pack->id() > last || log_.is_active(pack->id()) || pack->is_damaged() || is_all_live) continue;
     RETURN_IF_ERROR(compact(*pack, context));
   }
   return ok_status();
@@ -124,6 +124,9 @@ Status Drive::compact(Pack& pack, const Context& context) {
   if (pack.is_damaged()) return ok_status();
   RETURN_IF_ERROR(log_.sync());
   for (const auto& [key, place] : superfluous) forget(key, hash_key(key), place);
+  // The checkpoint may still know the objects that these tombstones hid, and nothing in the log
+  // would speak of them any more.
+  if (!superfluous.empty()) RETURN_IF_ERROR(checkpoint());
   RETURN_IF_ERROR(log_.remove_pack(pack.id()));
   (void)files_->remove_file(names_path(pack.id()));  // perhaps there is none
   pack_names_.erase(pack.id());

@@ -30,7 +30,8 @@ std::shared_ptr<ObjectStore> bucket_in_directory(int drives, const StoreOptions&
   };
   auto kept = std::make_shared<Kept>();
   std::vector<std::string> directories;
-  for (int i = 0; i < drives; ++i) directories.push_back(kept->directory.make("drive" + std::to_string(i)));
+  for (int i = 0; i < drives; ++i)
+    directories.push_back(kept->directory.make("drive" + std::to_string(i)));
   auto store = LocalStore::create(directories, options);
   if (!store.ok() || !(*store)->create_bucket("data", {}, {}).ok()) return nullptr;
   auto bucket = (*store)->bucket("data");
@@ -41,15 +42,15 @@ std::shared_ptr<ObjectStore> bucket_in_directory(int drives, const StoreOptions&
 
 INSTANTIATE_TEST_SUITE_P(
     Local, StoreContract,
-    ::testing::Values(
-        ContractSubject{"one_drive", [] { return bucket_in_directory(1, {}); }},
-        ContractSubject{"small_limits",
-                        [] {
-                          auto options = small_options();
-                          options.upkeep = StoreOptions::Upkeep::kInBackground;
-                          return bucket_in_directory(1, options);
-                        }},
-        ContractSubject{"three_drives", [] { return bucket_in_directory(3, small_options()); }}),
+    ::testing::Values(ContractSubject{"one_drive", [] { return bucket_in_directory(1, {}); }},
+                      ContractSubject{"small_limits",
+                                      [] {
+                                        auto options = small_options();
+                                        options.upkeep = StoreOptions::Upkeep::kInBackground;
+                                        return bucket_in_directory(1, options);
+                                      }},
+                      ContractSubject{"three_drives",
+                                      [] { return bucket_in_directory(3, small_options()); }}),
     leat::testing::contract_subject_name);
 
 class LocalStoreTest : public ::testing::Test {
@@ -59,8 +60,10 @@ class LocalStoreTest : public ::testing::Test {
     EXPECT_TRUE(succeeds(store));
     return store.ok() ? *store : nullptr;
   }
-  std::shared_ptr<LocalStore> create(int drives = 1, const StoreOptions& options = small_options()) {
-    for (int i = 0; i < drives; ++i) directories_.push_back(directory_.make("drive" + std::to_string(i)));
+  std::shared_ptr<LocalStore> create(int drives = 1,
+                                     const StoreOptions& options = small_options()) {
+    for (int i = 0; i < drives; ++i)
+      directories_.push_back(directory_.make("drive" + std::to_string(i)));
     auto store = LocalStore::create(directories_, options);
     EXPECT_TRUE(succeeds(store));
     EXPECT_TRUE(succeeds((*store)->create_bucket("data", {}, context_)));
@@ -89,7 +92,9 @@ class LocalStoreTest : public ::testing::Test {
     ASSERT_TRUE(succeeds(page));
     EXPECT_EQ(page->entries.size(), static_cast<std::size_t>(count));
   }
-  static std::string name(int i) { return "train/" + std::to_string(i % 7) + "/sample" + std::to_string(i); }
+  static std::string name(int i) {
+    return "train/" + std::to_string(i % 7) + "/sample" + std::to_string(i);
+  }
 
   TemporaryDirectory directory_;
   std::vector<std::string> directories_;
@@ -153,18 +158,23 @@ TEST_F(LocalStoreTest, PacksAreTarFiles) {
   ASSERT_TRUE(succeeds(write_object(*data(store), "a b/ü", bytes_of("hello"), {}, context_)));
   CreateOptions options;
   options.metadata.user["colour"] = "red and green";
-  ASSERT_TRUE(succeeds(write_object(*data(store), "with metadata", bytes_of("there"), options, context_)));
-  ASSERT_TRUE(succeeds(write_object(*data(store), std::string(600, 'x'), bytes_of("long"), {}, context_)));
+  ASSERT_TRUE(
+      succeeds(write_object(*data(store), "with metadata", bytes_of("there"), options, context_)));
+  ASSERT_TRUE(
+      succeeds(write_object(*data(store), std::string(600, 'x'), bytes_of("long"), {}, context_)));
   ASSERT_TRUE(succeeds(data(store)->remove("a b/ü", {}, context_)));
-  const std::string extract = "cd " + directory_.make("extracted") + " && tar xf " + directories_[0] +
-                              "/packs/00000001.tar 2> messages && test ! -s messages && test \"$(cat 'data/with metadata')\" = there";
+  const std::string extract = "cd " + directory_.make("extracted") + " && tar xf " +
+                              directories_[0] +
+                              "/packs/00000001.tar 2> messages && test ! -s messages && test "
+                              "\"$(cat 'data/with metadata')\" = there";
   EXPECT_EQ(system(extract.c_str()), 0);
 }
 
 TEST_F(LocalStoreTest, BucketsSurviveAndAreRefusedWhenNotEmpty) {
   auto store = create();
   EXPECT_TRUE(store->create_bucket("data", {}, context_).failed_with(ErrorCode::kAlreadyExists));
-  EXPECT_TRUE(store->create_bucket("Bad Name", {}, context_).failed_with(ErrorCode::kInvalidArgument));
+  EXPECT_TRUE(
+      store->create_bucket("Bad Name", {}, context_).failed_with(ErrorCode::kInvalidArgument));
   ASSERT_TRUE(succeeds(store->create_bucket("scratch", {Durability::kMemory}, context_)));
   ASSERT_TRUE(succeeds(write_object(*data(store), "x", {}, {}, context_)));
   EXPECT_TRUE(store->remove_bucket("data", context_).failed_with(ErrorCode::kPreconditionFailed));
@@ -217,7 +227,8 @@ TEST_F(LocalStoreTest, CopiesOfLargeObjectsShareTheirFile) {
   const auto bucket = data(store);
   ASSERT_TRUE(succeeds(write_object(*bucket, "big", pattern_bytes(100'000, 1), {}, context_)));
   ASSERT_TRUE(succeeds(bucket->copy("big", "copy", {}, context_)));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directories_[0] + "/objects/data"), {}), 1);
+  EXPECT_EQ(
+      std::distance(std::filesystem::directory_iterator(directories_[0] + "/objects/data"), {}), 1);
   ASSERT_TRUE(succeeds(bucket->remove("big", {}, context_)));
   EXPECT_EQ(*read_object(*bucket, "copy", context_), pattern_bytes(100'000, 1));
   ASSERT_TRUE(succeeds(store->close(context_)));
@@ -281,14 +292,17 @@ TEST_F(LocalStoreTest, ADriveCanBeAddedEmptiedAndLost) {
   EXPECT_GT(there, 80);
   EXPECT_LT(there, 220);
   // What is written meanwhile wins over what the lost drive brings back.
-  for (int i = 0; i < 300; ++i) ASSERT_TRUE(succeeds(write_object(*data(store), name(i), bytes_of("new"), {}, context_)));
+  for (int i = 0; i < 300; ++i)
+    ASSERT_TRUE(succeeds(write_object(*data(store), name(i), bytes_of("new"), {}, context_)));
   ASSERT_TRUE(succeeds(store->close(context_)));
   store.reset();
   directories_ = {directory_.path() + "/drive1", directory_.path() + "/drive2"};
   store = open();
-  for (int i = 0; i < 300; ++i) EXPECT_EQ(*read_object(*data(store), name(i), context_), bytes_of("new"));
+  for (int i = 0; i < 300; ++i)
+    EXPECT_EQ(*read_object(*data(store), name(i), context_), bytes_of("new"));
   ASSERT_TRUE(succeeds(store->settle(context_)));
-  for (int i = 0; i < 300; ++i) EXPECT_EQ(*read_object(*data(store), name(i), context_), bytes_of("new"));
+  for (int i = 0; i < 300; ++i)
+    EXPECT_EQ(*read_object(*data(store), name(i), context_), bytes_of("new"));
 }
 
 }  // namespace

@@ -113,6 +113,11 @@ class PackLog {
   // Where the next record will stand. Everything before it is published when no commit runs.
   Location end() const EXCLUDES(mutex_);
   std::uint32_t active_pack() const { return end().pack; }
+  // Whether records are being appended to this pack.
+  bool is_active(std::uint32_t id) const EXCLUDES(packs_mutex_) {
+    ReaderLock lock(packs_mutex_);
+    return id == active_id_;
+  }
   // Ends the active pack, so that it may be compacted.
   Status seal_active(const Context& context) EXCLUDES(mutex_);
   // Removes a pack; readers that hold it keep their bytes.

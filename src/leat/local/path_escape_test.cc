@@ -94,10 +94,37 @@ TEST(PathEscape, IsReversibleForRandomKeysAndKeepsThemApart) {
 }
 
 TEST(PathEscape, RefusesWhatNoKeyLeadsTo) {
-  for (const std::string path :
-       {"", "/", "a/", "/a", "a//b", ".", "..", "a/..", "%41", "%2e", "%2F", "%2Ex", "a%", "a%2",
-        "%%", "a~", "a~x", "a~c", "a~c/b", "%~c/b", "a~d", "a~d~d/b", "a~g/b", "a~g1/b", "a~g",
-        "a~gG", "a~g01", "a~gA", "a~g11111111111111111", "a~g1~g2", "a%7e"}) {
+  for (const std::string path : {"",
+                                 "/",
+                                 "a/",
+                                 "/a",
+                                 "a//b",
+                                 ".",
+                                 "..",
+                                 "a/..",
+                                 "%41",
+                                 "%2e",
+                                 "%2F",
+                                 "%2Ex",
+                                 "a%",
+                                 "a%2",
+                                 "%%",
+                                 "a~",
+                                 "a~x",
+                                 "a~c",
+                                 "a~c/b",
+                                 "%~c/b",
+                                 "a~d",
+                                 "a~d~d/b",
+                                 "a~g/b",
+                                 "a~g1/b",
+                                 "a~g",
+                                 "a~gG",
+                                 "a~g01",
+                                 "a~gA",
+                                 "a~g11111111111111111",
+                                 "a~g1~g2",
+                                 "a%7e"}) {
     EXPECT_TRUE(unescape_path(path).failed_with(ErrorCode::kInvalidArgument)) << path;
   }
   EXPECT_FALSE(unescape_path(repeated(201, 'x')).ok());

@@ -1,5 +1,6 @@
 #include "leat/local/run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -10,8 +11,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "leat/base/random.h"
 #include "leat/base/testing/simulated_file_system.h"
@@ -146,8 +145,9 @@ TEST(Run, SeeksToTheFirstKeyNotBefore) {
   RunCursor cursor(*run);
   Random random(8);
   for (int i = 0; i < 500; ++i) {
-    std::string wanted = std::next(entries.begin(), static_cast<std::ptrdiff_t>(
-                                                        random.uniform(entries.size())))->first;
+    std::string wanted =
+        std::next(entries.begin(), static_cast<std::ptrdiff_t>(random.uniform(entries.size())))
+            ->first;
     if (i % 3 == 1) wanted += '\0';
     if (i % 3 == 2) wanted.pop_back();
     ASSERT_TRUE(cursor.seek(wanted).ok());
@@ -239,7 +239,8 @@ TEST(Run, AFailedWriteIsTold) {
       }
       return writer->finish();
     };
-    EXPECT_EQ(write().ok(), files.failed_calls() == 0);
+    const bool is_written = write().ok();
+    EXPECT_EQ(is_written, files.failed_calls() == 0);
     if (files.failed_calls() == 0) break;
   }
 }

@@ -23,7 +23,9 @@ constexpr std::uint64_t kMaxBytes = 64 << 10;
 Result<std::map<std::string, std::string, std::less<>>> parse_lines(std::string_view text) {
   const Error damaged(ErrorCode::kCorrupted, fmt::format("{} is damaged", kSuperblockFile));
   const std::size_t crc_line = text.rfind("crc ");
-  if (crc_line == text.npos || text.size() != crc_line + 13) return damaged;
+  if (crc_line == text.npos || text.size() != crc_line + 13 || !text.ends_with('\n')) {
+    return damaged;
+  }
   const std::string_view body = text.substr(0, crc_line);
   const auto expected = parse_hex_u32(text.substr(crc_line + 4, 8));
   if (!expected.ok() || *expected != crc32c(0, std::as_bytes(std::span(body)))) return damaged;

@@ -1,5 +1,6 @@
 #include "leat/local/superblock.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -7,8 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "leat/base/hash.h"
 #include "leat/base/testing/simulated_file_system.h"

@@ -15,6 +15,7 @@ using ::testing::ElementsAre;
 std::vector<SourceFile> files_named(const std::vector<std::string>& names,
                                     std::uint64_t size_bytes = 100) {
   std::vector<SourceFile> files;
+  files.reserve(names.size());
   for (const std::string& name : names) files.push_back({name, size_bytes});
   return files;
 }

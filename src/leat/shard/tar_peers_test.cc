@@ -177,20 +177,15 @@ TEST_F(TarPeers, PythonInEveryFormat) {
   for (const std::string format : {"USTAR", "GNU", "PAX"}) {
     SCOPED_TRACE(format);
     // Python's ustar splits names but refuses those that do not fit.
-    python(
-        "import tarfile, os\n"
-        "with tarfile.open('out.tar', 'w', format=tarfile." +
-        format +
-        "_FORMAT) as out:\n"
-        "  for root, folders, names in os.walk('tree'):\n"
-        "    for name in names:\n"
-        "      path = os.path.join(root, name)\n"
-        "      inside = os.path.relpath(path, 'tree')\n"
-        "      if tarfile." +
-        format +
-        "_FORMAT == tarfile.USTAR_FORMAT and len(inside) > 150:\n"
-        "        continue\n"
-        "      out.add(path, inside)\n");
+    python("import tarfile, os\nformat = tarfile." + format + R"(_FORMAT
+with tarfile.open('out.tar', 'w', format=format) as out:
+  for root, folders, names in os.walk('tree'):
+    for name in names:
+      path = os.path.join(root, name)
+      inside = os.path.relpath(path, 'tree')
+      if format != tarfile.USTAR_FORMAT or len(inside) <= 150:
+        out.add(path, inside)
+)");
     Files expected = with_long_names();
     if (format == "USTAR") {
       std::erase_if(expected, [](const auto& file) { return file.first.size() > 150; });
@@ -204,14 +199,13 @@ TEST_F(TarPeers, PythonInEveryFormat) {
 
 TEST_F(TarPeers, PythonsLargeAndNegativeNumbers) {
   for (const std::string format : {"GNU", "PAX"}) {
-    python(
-        "import tarfile\n"
-        "info = tarfile.TarInfo('huge')\n"
-        "info.size = 1 << 40\n"
-        "info.mtime = -5\n"
-        "with open('out.tar', 'wb') as out:\n"
-        "  out.write(info.tobuf(format=tarfile." +
-        format + "_FORMAT))\n");
+    python("import tarfile\nformat = tarfile." + format + R"(_FORMAT
+info = tarfile.TarInfo('huge')
+info.size = 1 << 40
+info.mtime = -5
+with open('out.tar', 'wb') as out:
+  out.write(info.tobuf(format=format))
+)");
     const Scan found = scan(scratch_.read("out.tar"));
     // The header is all there is of it.
     EXPECT_TRUE(found.summary.failed_with(ErrorCode::kCorrupted));

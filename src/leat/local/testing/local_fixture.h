@@ -53,7 +53,8 @@ inline StoreOptions small_options() {
 // Drives are directories "drive0", "drive1" … of one simulated disk; ids are the same every time.
 inline StoreOptions simulated_options(SimulatedFileSystem& disk) {
   StoreOptions options = small_options();
-  options.open_directory = [&disk](const std::string& directory) -> Result<std::unique_ptr<FileSystem>> {
+  options.open_directory =
+      [&disk](const std::string& directory) -> Result<std::unique_ptr<FileSystem>> {
     RETURN_IF_ERROR(disk.make_directories(directory));
     return std::unique_ptr<FileSystem>(disk.view(directory));
   };
