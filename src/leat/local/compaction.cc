@@ -122,6 +122,13 @@ Status Drive::compact(Pack& pack, const Context& context) {
   RETURN_IF_ERROR(walk_pack(pack, 0, end, walk));
   RETURN_IF_ERROR(move_all());
   if (pack.is_damaged()) return ok_status();
+  std::uint64_t superfluous_bytes = 0;
+  for (const auto& [key, place] : superfluous) superfluous_bytes += place.counted_bytes();
+  if (pack.live_bytes() > superfluous_bytes) {
+    // The walk did not come by everything that is live: the pack was cut short.
+    pack.set_damaged();
+    return ok_status();
+  }
   RETURN_IF_ERROR(log_.sync());
   for (const auto& [key, place] : superfluous) forget(key, hash_key(key), place);
   // The checkpoint may still know the objects that these tombstones hid, and nothing in the log

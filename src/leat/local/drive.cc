@@ -69,8 +69,16 @@ Result<std::unique_ptr<Drive>> Drive::open(std::unique_ptr<FileSystem> files, Su
                                            PackLog::Access access, const DriveOptions& options,
                                            GenerationSource& generations) {
   std::unique_ptr<Drive> drive(
-      new Drive(std::move(files), std::move(superblock), access, options, generations));
-  if (auto status = drive->load(); !status.ok()) {
+      new Drive(std::move(files), superblock, access, options, generations));
+  Status status = drive->load();
+  if (status.failed_with(ErrorCode::kCorrupted) && access == PackLog::Access::kReadWrite) {
+    // A block of the catalogue was needed and is damaged: the packs know everything.
+    RETURN_IF_ERROR(drive->discard_catalogue());
+    auto same_files = std::move(drive->files_);
+    drive.reset(new Drive(std::move(same_files), std::move(superblock), access, options, generations));
+    status = drive->load();
+  }
+  if (!status.ok()) {
     return std::move(status).error().within(fmt::format("open drive {}", drive->files_->root()));
   }
   return drive;
@@ -218,10 +226,19 @@ Result<std::optional<Found>> Drive::read_found(std::string_view key, std::string
   const bool whole = read_along == ReadAlong::kSmallObjects && length != 0 && length <= kReadAlongBytes;
   const std::uint64_t wanted = whole ? length : kBlockBytes;
   auto bytes = std::make_shared_for_overwrite<std::byte[]>(wanted);
-  ASSIGN_OR_RETURN(auto count, pack->file().read_at(offset, std::span(bytes.get(), wanted)));
+  ASSIGN_OR_RETURN(const auto count, pack->file().read_at(offset, std::span(bytes.get(), wanted)));
+  return interpret(key, path, place, std::move(pack), std::move(bytes), count);
+}
+
+// Decides what the bytes of a record, or of its first block, mean for whoever looks for `key`.
+Result<std::optional<Found>> Drive::interpret(std::string_view key, std::string_view path, Place place,
+                                              std::shared_ptr<Pack> pack,
+                                              std::shared_ptr<const std::byte[]> bytes,
+                                              std::uint64_t count) {
+  const std::uint64_t offset = place.location().offset_bytes();
   Found found;
   found.place = place;
-  if (count == wanted && header_has_path(ConstTarBlock(bytes.get(), kBlockBytes), path)) {
+  if (count >= kBlockBytes && header_has_path(ConstTarBlock(bytes.get(), kBlockBytes), path)) {
     const ConstTarBlock block(bytes.get(), kBlockBytes);
     const auto stamp = parse_stamp(block, pack->position(offset));
     const auto header = parse_header(block);
@@ -233,7 +250,7 @@ Result<std::optional<Found>> Drive::read_found(std::string_view key, std::string
       found.record.size_bytes = header->size_bytes;
       found.data_offset = offset + kBlockBytes;
       found.pack = std::move(pack);
-      if (whole && kBlockBytes + header->size_bytes <= wanted) {
+      if (count > kBlockBytes && kBlockBytes + header->size_bytes <= count) {
         found.data = std::shared_ptr<const std::byte[]>(bytes, bytes.get() + kBlockBytes);
         RETURN_IF_ERROR(check_data(key, found, std::span(found.data.get(), header->size_bytes)));
       }
@@ -248,11 +265,25 @@ Result<std::optional<Found>> Drive::read_found_slowly(std::string_view key, Plac
                                                       std::shared_ptr<Pack> pack) {
   auto head = pack->read_head(place.location().offset_bytes());
   if (head.failed_with(ErrorCode::kCorrupted)) {
-    // Whose record is it? The catalogue still knows.
-    ASSIGN_OR_RETURN(auto entry, find_in_catalogue(key));
-    if (!entry || entry->place.location() != place.location()) return std::optional<Found>();
+    // Whose record is it? The catalogue still knows; if that is damaged, too, it is taken for the
+    // one that is asked for: the hash says so.
+    auto entry = find_in_catalogue(key);
+    if (!entry.ok() && !entry.failed_with(ErrorCode::kCorrupted)) return std::move(entry).error();
+    if (entry.ok() && (!*entry || (*entry)->place.location() != place.location())) {
+      return std::optional<Found>();
+    }
     pack->set_damaged();
     report_damage({place.location(), place.length_bytes(), std::string(head.error().message())});
+    if (place.is_tombstone() && entry.ok()) {
+      // Nothing is lost: what is deleted stays so.
+      Found tombstone;
+      tombstone.place = place;
+      tombstone.record.kind = RecordKind::kDelete;
+      tombstone.record.generation = (*entry)->generation;
+      tombstone.record.mtime_ns = (*entry)->mtime_ns;
+      tombstone.pack = std::move(pack);
+      return std::optional(std::move(tombstone));
+    }
     return damaged_object(key, place.location(), head.error().message());
   }
   if (!head.ok()) return std::move(head).error();
@@ -410,12 +441,18 @@ Status Drive::commit(std::span<Change> changes, const Context& context) {
   return status;
 }
 
+// Whether enough entries are in memory to be written to the catalogue.
+bool Drive::has_full_overlay() const {
+  return !catalogue_discarded_.load() &&
+         catalogue_->entries_in_memory() >= options_.catalogue.flush_entries;
+}
+
 bool Drive::needs_maintenance() const {
-  return catalogue_->entries_in_memory() >= options_.catalogue.flush_entries || pick_pack().has_value();
+  return has_full_overlay() || pick_pack().has_value();
 }
 
 Result<bool> Drive::maintain(const Context& context) {
-  if (catalogue_->entries_in_memory() >= options_.catalogue.flush_entries) {
+  if (has_full_overlay()) {
     RETURN_IF_ERROR(checkpoint());
     for (;;) {
       RETURN_IF_ERROR(context.check());
@@ -434,6 +471,7 @@ Result<bool> Drive::maintain(const Context& context) {
 Status Drive::checkpoint() {
   const Location end = log_.end();
   RETURN_IF_ERROR(log_.sync());
+  if (catalogue_discarded_.load()) return ok_status();  // the next start begins it anew
   return catalogue_->flush(end);
 }
 

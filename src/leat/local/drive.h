@@ -172,11 +172,17 @@ class Drive final : private PackLog::Listener {
   PackLog& log() noexcept { return log_; }
   // Walks over large files that no record refers to and removes them; returns their bytes.
   Result<std::uint64_t> remove_orphans(const Context& context);
+  // Reads all of the catalogue; kCorrupted when a part of it is damaged.
+  Status check_catalogue(const Context& context);
   // Forgets the catalogue, so that the next opening rebuilds it from the packs.
   Status discard_catalogue();
 
   void mark_verified(std::string_view key, Place place) EXCLUDES(table_mutex_);
-  // For read_batch(): the places of many keys at once.
+  // For read_batch(): what find() makes of `count` bytes that were read at `place`; and the places of
+  // many keys at once.
+  Result<std::optional<Found>> interpret(std::string_view key, std::string_view path, Place place,
+                                         std::shared_ptr<Pack> pack,
+                                         std::shared_ptr<const std::byte[]> bytes, std::uint64_t count);
   void find_places(std::span<const std::uint64_t> hashes, std::span<NameTable::Matches> matches) const
       EXCLUDES(table_mutex_);
 
@@ -184,6 +190,7 @@ class Drive final : private PackLog::Listener {
   Drive(std::unique_ptr<FileSystem> files, Superblock superblock, PackLog::Access access,
         const DriveOptions& options, GenerationSource& generations);
   Status load();
+  bool has_full_overlay() const;
   Status replay(const Record& record, Place place);
   Status forget_missing_packs() EXCLUDES(table_mutex_);
   Status load_shared_files();
@@ -220,6 +227,7 @@ class Drive final : private PackLog::Listener {
 
   void add_references(std::span<const Extent> extents) EXCLUDES(files_mutex_);
   void release_files(std::span<const Extent> extents) EXCLUDES(files_mutex_);
+  Status sync_directories(std::string_view path) EXCLUDES(files_mutex_);
   void remove_object_file(const std::string& path);
   void remove_empty_directories(std::string_view path);
   friend class FilePin;
@@ -227,7 +235,7 @@ class Drive final : private PackLog::Listener {
   Result<bool> is_referred_to(const std::string& path, const Context& context)
       EXCLUDES(files_mutex_);
 
-  const std::unique_ptr<FileSystem> files_;
+  std::unique_ptr<FileSystem> files_;
   const std::string drive_id_;
   const PackLog::Access access_;
   const DriveOptions options_;
@@ -237,6 +245,9 @@ class Drive final : private PackLog::Listener {
   std::atomic<std::uint64_t> next_temporary_{1};
   std::atomic<bool> tombstones_droppable_{false};
   std::atomic<bool> may_have_orphans_{false};  // to be looked for at the next start
+  std::atomic<bool> catalogue_discarded_{false};  // it must not be written again
+  // A record that cannot be read may refer to any file that is shared: these stay.
+  std::atomic<bool> shared_files_uncertain_{false};
   // The active pack when a pack with objects was last removed: tombstones in packs up to it may
   // have become superfluous.
   std::atomic<std::uint32_t> newest_removed_pack_{0};
@@ -256,6 +267,8 @@ class Drive final : private PackLog::Listener {
     bool is_doomed = false;  // nothing but pins keeps it
   };
   std::unordered_map<std::string, Pins> pinned_files_ GUARDED_BY(files_mutex_);
+  // Directories of the tree whose names are known to be durable.
+  std::set<std::string, std::less<>> durable_directories_ GUARDED_BY(files_mutex_);
   // Files in their place whose record is not committed yet.
   std::set<std::string> pending_files_ GUARDED_BY(files_mutex_);
 

@@ -36,7 +36,7 @@ Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& f
     if (moved.ok()) moved = files_->rename(temporary_path, path, RenameMode::kKeepExisting);
     if (moved.ok() && durability != Durability::kMemory) {
       moved = file.sync();
-      if (moved.ok()) moved = files_->sync_directory(parent_path(path));
+      if (moved.ok()) moved = sync_directories(path);
       if (!moved.ok()) return std::move(moved).error();
     }
     if (moved.ok()) return path;
@@ -48,6 +48,22 @@ Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& f
     }
   }
   return Error(ErrorCode::kIoError, fmt::format("no file name is free for {}", key));
+}
+
+// Makes the name of a file durable, and those of its directories: somebody else may have made them a
+// moment ago and not have synced them yet. Each is looked after once by each process.
+Status Drive::sync_directories(std::string_view path) {
+  std::vector<std::string> unsure;
+  for (std::string_view name = parent_path(path); name.size() > kObjectDirectory.size(); name = parent_path(name)) {
+    MutexLock lock(files_mutex_);
+    if (durable_directories_.contains(name)) break;
+    unsure.emplace_back(name);
+  }
+  RETURN_IF_ERROR(files_->sync_directory(parent_path(path)));
+  for (const std::string& name : unsure) RETURN_IF_ERROR(files_->sync_directory(parent_path(name)));
+  MutexLock lock(files_mutex_);
+  durable_directories_.insert(unsure.begin(), unsure.end());
+  return ok_status();
 }
 
 void Drive::end_adoption(const std::string& path) {
@@ -82,7 +98,7 @@ void Drive::release_files(std::span<const Extent> extents) {
     {
       MutexLock lock(files_mutex_);
       if (const auto it = shared_files_.find(path); it != shared_files_.end()) {
-        if (--it->second > 0) continue;
+        if (--it->second > 0 || shared_files_uncertain_.load()) continue;
         shared_files_.erase(it);
       }
     }
@@ -145,7 +161,12 @@ Error Drive::damaged_file(std::string_view key, std::string_view path, std::stri
 }
 
 void Drive::remove_empty_directories(std::string_view path) {
-  while (path.size() > kObjectDirectory.size() && files_->remove_directory(path).ok()) {
+  while (path.size() > kObjectDirectory.size()) {
+    {
+      MutexLock lock(files_mutex_);
+      durable_directories_.erase(std::string(path));
+    }
+    if (!files_->remove_directory(path).ok()) return;
     path = parent_path(path);
   }
 }
@@ -161,9 +182,13 @@ Status Drive::load_shared_files() {
   }
   for (const Place place : places) {
     const auto pack = log_.pack(place.location().pack);
-    if (!pack) continue;
-    const auto head = pack->read_head(place.location().offset_bytes());
-    if (head.ok()) add_references(head->record.extents);
+    const auto head = pack ? pack->read_head(place.location().offset_bytes())
+                           : Result<Pack::Head>(Error(ErrorCode::kCorrupted));
+    if (head.ok()) {
+      add_references(head->record.extents);
+    } else {
+      shared_files_uncertain_.store(true);
+    }
   }
   return ok_status();
 }
@@ -196,6 +221,7 @@ Result<bool> Drive::is_referred_to(const std::string& path, const Context& conte
 
 Result<std::uint64_t> Drive::remove_orphans(const Context& context) {
   std::uint64_t removed_bytes = 0;
+  if (shared_files_uncertain_.load()) return removed_bytes;
   std::vector<std::string> directories{std::string(kObjectDirectory)};
   while (!directories.empty()) {
     RETURN_IF_ERROR(context.check());
@@ -222,8 +248,21 @@ Result<std::uint64_t> Drive::remove_orphans(const Context& context) {
   return removed_bytes;
 }
 
+Status Drive::check_catalogue(const Context& context) {
+  const auto walk = cursor();
+  RETURN_IF_ERROR(walk->seek(""));
+  while (walk->valid()) {
+    RETURN_IF_ERROR(context.check());
+    RETURN_IF_ERROR(walk->next());
+  }
+  return ok_status();
+}
+
 Status Drive::discard_catalogue() {
-  return files_->remove_file(fmt::format("{}/manifest", kCatalogueDirectory));
+  catalogue_discarded_.store(true);
+  const Status removed = files_->remove_file(fmt::format("{}/manifest", kCatalogueDirectory));
+  if (!removed.ok() && !removed.failed_with(ErrorCode::kNotFound)) return removed;
+  return files_->sync_directory(kCatalogueDirectory);
 }
 
 }  // namespace leat::local

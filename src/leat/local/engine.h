@@ -19,6 +19,7 @@
 #include "leat/base/context.h"
 #include "leat/base/mutex.h"
 #include "leat/base/result.h"
+#include "leat/local/batch.h"
 #include "leat/local/drive.h"
 #include "leat/local/local_store.h"
 
@@ -80,6 +81,7 @@ class Engine {
   // Takes a drive that is empty by now, or missing, out of the set.
   Status drop_drive(const std::string& drive_id, const Context& context);
   bool is_settled() const noexcept { return settled_.load(); }
+  BatchReader& batch_reader() noexcept { return batch_reader_; }
   // The id of a drive that is named by id or directory. kNotFound.
   Result<std::string> drive_id(const std::string& drive) const;
 
@@ -120,6 +122,7 @@ class Engine {
   const StoreOptions options_;
   const PackLog::Access access_;
   GenerationSource generations_;
+  BatchReader batch_reader_;
   std::atomic<bool> settled_{true};
 
   Mutex writing_mutex_;

@@ -51,6 +51,8 @@ class Place {
   bool is_tombstone() const noexcept { return (bits_ & kTombstoneBit) != 0; }
   // Files of the record may belong to other records, too.
   bool is_shared() const noexcept { return (bits_ & kSharedBit) != 0; }
+  // An object with one header, whose name field alone is the key.
+  bool is_plain() const noexcept { return (bits_ & kPlainBit) != 0; }
   // The bytes were checked against their checksum by this process.
   bool is_verified() const noexcept { return (bits_ & kVerifiedBit) != 0; }
   Place verified() const noexcept { return from_bits(bits_ | kVerifiedBit); }
@@ -60,6 +62,7 @@ class Place {
   static constexpr std::uint64_t kTombstoneBit = 1;
   static constexpr std::uint64_t kVerifiedBit = 2;
   static constexpr std::uint64_t kSharedBit = 4;
+  static constexpr std::uint64_t kPlainBit = 8;
 
  private:
   static constexpr std::uint64_t kLongRecord = (1u << 12) - 1;

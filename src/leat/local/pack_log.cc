@@ -8,6 +8,7 @@
 #include "leat/base/check.h"
 #include "leat/base/hash.h"
 #include "leat/local/layout.h"
+#include "leat/local/path_escape.h"
 #include "leat/local/run.h"
 
 namespace leat::local {
@@ -49,6 +50,11 @@ Place place_of(const Record& record, Location location, std::uint64_t length_byt
   std::uint64_t flags = 0;
   if (record.kind == RecordKind::kDelete) flags |= Place::kTombstoneBit;
   if (record.options.contains(std::string(kSharedOption))) flags |= Place::kSharedBit;
+  const bool has_one_header = record.kind == RecordKind::kObject &&
+                              length_bytes == kBlockBytes + padded_size(record.size_bytes);
+  if (has_one_header && record.key.size() <= kNameBytes && is_plain_path(record.key)) {
+    flags |= Place::kPlainBit;
+  }
   return Place(location, length_bytes, flags);
 }
 

@@ -63,7 +63,9 @@ TEST(PackRecovery, AFailedCallLosesNothingThatWasAcknowledged) {
         if (log.recover().ok()) run_workload(log);
         files.clear_faults();
         // The log goes on.
-        if (log.log().end().pack > 0) EXPECT_TRUE(log.put("b/after", "x").ok());
+        if (log.log().end().pack > 0) {
+          EXPECT_TRUE(log.put("b/after", "x").ok());
+        }
       }
       TestedLog again(files, history, small_packs());
       ASSERT_TRUE(again.recover().ok());
@@ -319,7 +321,8 @@ TEST(PackRecovery, ANewPackComesAfterTheCheckpointEvenIfThatPackIsGone) {
     checkpoint = log.log().end();
     ASSERT_GT(checkpoint.pack, 2u);
     for (const auto& pack : log.log().packs()) {
-      if (pack->id() > 1) ASSERT_TRUE(log.log().remove_pack(pack->id()).ok());
+      if (pack->id() == 1) continue;
+      ASSERT_TRUE(log.log().remove_pack(pack->id()).ok());
     }
   }
   {

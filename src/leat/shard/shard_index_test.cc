@@ -24,6 +24,10 @@ constexpr std::uint64_t kShardBytes = 1 << 20;
 constexpr std::size_t kHeaderBytes = 64;
 constexpr std::size_t kEntryBytes = 32;
 
+std::size_t slots_bytes(std::size_t count) {
+  return (count + count / 2 + 1) * 4;
+}
+
 ShardMember member_at(std::string_view name, std::uint64_t block) {
   return {name, block * 512, 100, -5, 0xdeadbeef};
 }
@@ -42,9 +46,11 @@ void put(Blob& blob, std::size_t offset, T value) {
 
 // Makes the checksums right again after a change, as an attacker would.
 void seal(Blob& blob, std::size_t count) {
-  const auto members = std::span(blob).subspan(kHeaderBytes);
-  put(blob, 40, crc32c(0, members.first(count * kEntryBytes)));
-  put(blob, 44, crc32c(0, members.subspan(count * kEntryBytes)));
+  const std::span<const std::byte> all(blob);
+  const std::size_t slots_at = kHeaderBytes + count * kEntryBytes;
+  put(blob, 40, crc32c(0, all.subspan(kHeaderBytes, count * kEntryBytes)));
+  put(blob, 48, crc32c(0, all.subspan(slots_at, slots_bytes(count))));
+  put(blob, 44, crc32c(0, all.subspan(slots_at + slots_bytes(count))));
   put(blob, 60, crc32c(0, std::span(blob).first(60)));
 }
 
@@ -97,8 +103,9 @@ TEST(ShardIndex, AnEmptyShardHasAnIndex) {
   EXPECT_FALSE(index->find("x"));
 }
 
-TEST(ShardIndex, AMemberCosts32BytesAndItsName) {
-  EXPECT_EQ(blob_of({"abc", "defg"}).size(), kHeaderBytes + 2 * kEntryBytes + 7);
+TEST(ShardIndex, AMemberCosts38BytesAndItsName) {
+  const std::size_t small = blob_of({"a", "b"}).size();
+  EXPECT_EQ(blob_of({"a", "b", "cc", "dd"}).size() - small, 2 * 38u + 4);
 }
 
 // The format is on disks: this changes only together with the version.
@@ -156,7 +163,7 @@ TEST(ShardIndex, HostileBlobsWithRightChecksumsAreRefused) {
   EXPECT_TRUE(refused(24, UINT64_MAX));                          // more than there are
   EXPECT_TRUE(refused(24, (UINT64_MAX / kEntryBytes) + 2));      // whose bytes overflow
   EXPECT_TRUE(refused(32, UINT64_MAX - 100));                    // names
-  EXPECT_TRUE(refused(48, std::uint8_t{1}));                     // reserved
+  EXPECT_TRUE(refused(52, std::uint8_t{1}));                     // reserved
   EXPECT_TRUE(refused(second, std::uint64_t{0}));                // data where a header must be
   EXPECT_TRUE(refused(second, std::uint64_t{513}));              // not at a block
   EXPECT_TRUE(refused(second, std::uint64_t{2 * kShardBytes}));  // behind the end
@@ -166,10 +173,24 @@ TEST(ShardIndex, HostileBlobsWithRightChecksumsAreRefused) {
   EXPECT_TRUE(refused(second + 28, std::uint32_t{5}));        // a name that ends before it begins
   EXPECT_TRUE(refused(second + 28, UINT32_MAX));              // out of bounds
   EXPECT_TRUE(refused(kHeaderBytes + 28, std::uint32_t{1}));  // a gap
-  const std::size_t names = kHeaderBytes + kCount * kEntryBytes;
+  const std::size_t slots = kHeaderBytes + kCount * kEntryBytes;
+  EXPECT_TRUE(refused(slots, std::uint32_t{kCount}));  // leads to no member
+  const std::size_t names = slots + slots_bytes(kCount);
   EXPECT_TRUE(refused(names, 'd'));                    // out of order
   EXPECT_TRUE(refused(names + 1, '\0'));               // a NUL
   EXPECT_TRUE(refused(names, std::uint16_t{0x6262}));  // twice "bb"
+}
+
+TEST(ShardIndex, SlotsThatLeadAstrayDoNotLoopOrLie) {
+  Blob blob = blob_of({"aa", "bb", "cc"});
+  const std::size_t slots = kHeaderBytes + 3 * kEntryBytes;
+  std::memset(blob.data() + slots, 0, slots_bytes(3));  // all lead to the first member
+  seal(blob, 3);
+  const auto index = ShardIndex::decode(std::move(blob));
+  ASSERT_TRUE(index.ok()) << index.error().message();
+  EXPECT_EQ(index->find("aa")->name, "aa");
+  EXPECT_EQ(index->find("cc")->name, "cc");
+  EXPECT_FALSE(index->find("dd"));
 }
 
 TEST(ShardIndex, NewerFormatsAreRefusedAsSuch) {

@@ -72,21 +72,40 @@ std::uint32_t parse_owner(std::string_view digits) {
   return value.ok() && *value >= 0 && *value <= UINT32_MAX ? static_cast<std::uint32_t>(*value) : 0;
 }
 
-// The sum of all bytes, with the checksum's own field taken as spaces.
+// The sum of all bytes, with the checksum's own field taken as spaces. Eight at a time: even and
+// odd bytes add up in lanes of 16 bits, which 64 words do not overflow.
 std::uint32_t unsigned_sum(ConstTarBlock block) noexcept {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(block.data());
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < kTarBlockBytes; ++i) sum += bytes[i];
-  for (std::size_t i = 0; i < kChecksumBytes; ++i) sum -= bytes[kChecksumOffset + i];
-  return sum + kChecksumBytes * ' ';
+  constexpr std::uint64_t kEvenBytes = 0x00ff00ff00ff00ff;
+  constexpr std::uint64_t kSpaces = 0x2020202020202020;
+  static_assert(kChecksumBytes == sizeof kSpaces);
+  std::uint64_t even = 0;
+  std::uint64_t odd = 0;
+  const auto add = [&](std::uint64_t word) {
+    even += word & kEvenBytes;
+    odd += word >> 8 & kEvenBytes;
+  };
+  std::uint64_t word = 0;
+  for (std::size_t offset = 0; offset < kTarBlockBytes; offset += sizeof word) {
+    std::memcpy(&word, block.data() + offset, sizeof word);
+    add(word);
+  }
+  add(kSpaces);
+  std::memcpy(&word, block.data() + kChecksumOffset, sizeof word);
+  even -= word & kEvenBytes;  // each of its lanes is part of the sum, so none goes below 0
+  odd -= word >> 8 & kEvenBytes;
+  const auto lanes = [](std::uint64_t sums) {
+    return (sums & 0xffff) + (sums >> 16 & 0xffff) + (sums >> 32 & 0xffff) + (sums >> 48);
+  };
+  return static_cast<std::uint32_t>(lanes(even) + lanes(odd));
 }
 
 std::int32_t signed_sum(ConstTarBlock block) noexcept {
-  const auto* bytes = reinterpret_cast<const signed char*>(block.data());
   std::int32_t sum = 0;
-  for (std::size_t i = 0; i < kTarBlockBytes; ++i) sum += bytes[i];
-  for (std::size_t i = 0; i < kChecksumBytes; ++i) sum -= bytes[kChecksumOffset + i];
-  return sum + static_cast<std::int32_t>(kChecksumBytes * ' ');
+  for (std::size_t i = 0; i < kTarBlockBytes; ++i) {
+    const bool in_checksum = i >= kChecksumOffset && i < kChecksumOffset + kChecksumBytes;
+    sum += in_checksum ? ' ' : static_cast<signed char>(block[i]);
+  }
+  return sum;
 }
 
 Status verify_checksum(ConstTarBlock block) {

@@ -48,7 +48,7 @@ class TestedLog final : public PackLog::Listener {
     std::string key;
     std::string data;
     RecordKind kind = RecordKind::kObject;
-    Metadata metadata;
+    Metadata metadata = {};
     bool wait_for_disk = true;
   };
   Status commit(std::span<const Put> puts);

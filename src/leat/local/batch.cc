@@ -1,0 +1,286 @@
+#include "leat/local/batch.h"
+
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "leat/local/path_escape.h"
+
+namespace leat::local {
+namespace {
+
+constexpr std::uint64_t kSmallRecordBytes = 64 << 10;
+constexpr std::size_t kGatherBytes = 4 << 20;
+constexpr std::size_t kGatherItems = 512;  // two pieces each: what one pwritev() takes
+// Of a header: the name, the size and the type.
+constexpr std::size_t kHeaderPart = 160;
+constexpr std::size_t kProbes = 4;
+constexpr unsigned kRingDepth = 256;
+constexpr std::uint64_t kJoinGapBytes = 4096;
+// A warm batch that takes longer than this for each item was not warm.
+constexpr std::chrono::nanoseconds kSlowItem{20'000};
+constexpr int kColdBatches = 16;
+
+void prefetch(const std::byte* data, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(data + i);
+}
+
+// The size field of one of our own headers: eleven octal digits.
+std::optional<std::uint64_t> parse_size_field(const std::byte* header) {
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < 11; ++i) {
+    const unsigned digit = static_cast<unsigned>(header[kSizeOffset + i]) - '0';
+    if (digit > 7) return std::nullopt;
+    size = size * 8 + digit;
+  }
+  return size;
+}
+
+bool header_is_of(const std::byte* header, std::string_view key) {
+  const auto* name = reinterpret_cast<const char*>(header);
+  if (std::memcmp(name, key.data(), key.size()) != 0) return false;
+  if (key.size() < kNameBytes && name[key.size()] != '\0') return false;
+  return name[kTypeFlagOffset] == static_cast<char>(TarType::kRegular);
+}
+
+// How much of an object's bytes a read can want, knowing only that there are at most `most`.
+ByteRange wanted_range(const BatchRead& read, std::uint64_t most) {
+  ByteRange range = read.range.within(most);
+  if (!read.target.empty()) range.length = std::min<std::uint64_t>(range.length, read.target.size());
+  return range;
+}
+
+// The packs of a batch: few, asked for often.
+class PackCache {
+ public:
+  explicit PackCache(Drive& drive) : drive_(drive) {}
+  std::shared_ptr<Pack> get(std::uint32_t id) {
+    for (const auto& pack : packs_) {
+      if (pack->id() == id) return pack;
+    }
+    auto pack = drive_.log().pack(id);
+    if (pack) packs_.push_back(pack);
+    return pack;
+  }
+
+ private:
+  Drive& drive_;
+  std::vector<std::shared_ptr<Pack>> packs_;
+};
+
+// Gives the bytes to the read: into its own buffer, or as a part of `owner`.
+void deliver(BatchReader::Item& item, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  BatchRead& read = *item.read;
+  if (!read.target.empty()) {
+    std::memcpy(read.target.data(), bytes.data(), bytes.size());
+    read.result = Slice{read.target.first(bytes.size()), nullptr};
+  } else {
+    read.result = Slice{bytes, std::move(owner)};
+  }
+}
+
+}  // namespace
+
+// A memory file that the kernel gathers records into, and our view of it.
+class BatchReader::Gather {
+ public:
+  static std::unique_ptr<Gather> create() {
+    const int descriptor = memfd_create("leat-batch", MFD_CLOEXEC);
+    if (descriptor < 0) return nullptr;
+    void* address = MAP_FAILED;
+    if (ftruncate(descriptor, kGatherBytes) == 0) {
+      address = mmap(nullptr, kGatherBytes, PROT_READ, MAP_SHARED, descriptor, 0);
+    }
+    if (address == MAP_FAILED) {
+      close(descriptor);
+      return nullptr;
+    }
+    return std::unique_ptr<Gather>(new Gather(descriptor, static_cast<const std::byte*>(address)));
+  }
+  ~Gather() {
+    munmap(const_cast<std::byte*>(data_), kGatherBytes);
+    close(descriptor_);
+  }
+  // Copies the pieces, which may be mapped files, one after another. False when any could not be.
+  bool copy(std::span<const iovec> pieces, std::size_t total) {
+    return pwritev(descriptor_, pieces.data(), static_cast<int>(pieces.size()), 0) == static_cast<ssize_t>(total);
+  }
+  const std::byte* data() const { return data_; }
+
+ private:
+  Gather(int descriptor, const std::byte* data) : descriptor_(descriptor), data_(data) {}
+  const int descriptor_;
+  const std::byte* const data_;
+};
+
+BatchReader::BatchReader() = default;
+BatchReader::~BatchReader() = default;
+
+template <typename T>
+std::unique_ptr<T> BatchReader::take(std::vector<std::unique_ptr<T>>& pool) {
+  MutexLock lock(mutex_);
+  if (pool.empty()) return nullptr;
+  auto taken = std::move(pool.back());
+  pool.pop_back();
+  return taken;
+}
+
+void BatchReader::read(Drive& drive, std::span<Item> items, const Context& context) {
+  std::vector<std::uint64_t> hashes(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) hashes[i] = items[i].hash;
+  std::vector<NameTable::Matches> matches(items.size());
+  drive.find_places(hashes, matches);
+  std::vector<Item*> warm;
+  std::vector<Item*> cold;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (matches[i].size() != 1) continue;
+    items[i].place = *matches[i].begin();
+    const Place place = items[i].place;
+    const std::uint64_t length = place.length_bytes();
+    if (!place.is_plain() || length > kSmallRecordBytes) continue;
+    (place.is_verified() ? warm : cold).push_back(&items[i]);
+  }
+  if (!looks_warm(drive, warm)) {
+    cold.insert(cold.end(), warm.begin(), warm.end());
+    warm.clear();
+  }
+  for (std::size_t at = 0; at < warm.size(); at += kGatherItems) {
+    read_warm(drive, std::span(warm).subspan(at, std::min(kGatherItems, warm.size() - at)));
+  }
+  if (!cold.empty()) read_cold(drive, cold, context);
+}
+
+// Asks for single bytes of a few records, which costs next to nothing when they are in memory.
+bool BatchReader::looks_warm(Drive& drive, std::span<Item* const> items) {
+  if (items.empty()) return false;
+  if (cold_batches_.load(std::memory_order_relaxed) > 0) {
+    cold_batches_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  PackCache packs(drive);
+  const std::size_t probes = std::min(kProbes, (items.size() + 15) / 16);
+  for (std::size_t i = 0; i < probes; ++i) {
+    const Location location = items[i * items.size() / probes]->place.location();
+    const auto pack = packs.get(location.pack);
+    if (!pack || pack->file().descriptor() < 0) return false;
+    char byte = 0;
+    const iovec piece{&byte, 1};
+    const off_t offset = static_cast<off_t>(location.offset_bytes() + kBlockBytes);
+    if (preadv2(pack->file().descriptor(), &piece, 1, offset, RWF_NOWAIT) != 1) return false;
+  }
+  return true;
+}
+
+void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
+  auto gather = take(gathers_);
+  if (!gather) gather = Gather::create();
+  if (!gather) return;
+  PackCache packs(drive);
+  std::vector<iovec> pieces;
+  pieces.reserve(2 * items.size());
+  std::vector<std::pair<Item*, ByteRange>> gathered;
+  gathered.reserve(items.size());
+  std::size_t total = 0;
+  for (Item* item : items) {
+    const Location location = item->place.location();
+    const auto pack = packs.get(location.pack);
+    const std::uint64_t length = item->place.length_bytes();
+    const auto mapping = pack ? pack->mapping(location.offset_bytes() + length) : Pack::Mapping{};
+    const ByteRange range = wanted_range(*item->read, length - kBlockBytes);
+    if (mapping.data == nullptr || total + kHeaderPart + range.length > kGatherBytes) continue;
+    const std::byte* record = mapping.data + location.offset_bytes();
+    prefetch(record, kHeaderPart);
+    prefetch(record + kBlockBytes + range.offset, range.length);
+    pieces.push_back({const_cast<std::byte*>(record), kHeaderPart});
+    if (range.length > 0) pieces.push_back({const_cast<std::byte*>(record) + kBlockBytes + range.offset, range.length});
+    gathered.emplace_back(item, range);
+    total += kHeaderPart + range.length;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  if (!pieces.empty() && gather->copy(pieces, total)) {
+    std::shared_ptr<std::byte[]> owned;  // for reads without a buffer of their own
+    std::size_t at = 0;
+    for (const auto& [item, range] : gathered) {
+      const std::byte* header = gather->data() + at;
+      const std::byte* data = header + kHeaderPart;
+      const auto size = header_is_of(header, item->key) ? parse_size_field(header) : std::nullopt;
+      if (size) {
+        const ByteRange actual = wanted_range(*item->read, *size);
+        if (item->read->target.empty() && actual.length > 0) {
+          if (!owned) owned = std::make_shared_for_overwrite<std::byte[]>(total);
+          std::memcpy(owned.get() + at, data, actual.length);
+          data = owned.get() + at;
+        }
+        deliver(*item, std::span(data, actual.length), owned);
+      }
+      at += kHeaderPart + range.length;
+    }
+  }
+  if (std::chrono::steady_clock::now() - start > kSlowItem * items.size()) cold_batches_.store(kColdBatches);
+  MutexLock lock(mutex_);
+  gathers_.push_back(std::move(gather));
+}
+
+void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context& context) {
+  auto ring = take(rings_);
+  if (!ring) {
+    auto created = IoRing::create(kRingDepth);
+    if (!created.ok()) return;  // not allowed here: one by one, then
+    ring = *std::move(created);
+  }
+  std::sort(items.begin(), items.end(),
+            [](const Item* a, const Item* b) { return a->place.location() < b->place.location(); });
+  // A stretch of a pack with one or more records in it.
+  struct Stretch {
+    std::shared_ptr<Pack> pack;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    std::size_t first = 0;  // of its items
+    std::size_t count = 0;
+    std::shared_ptr<std::byte[]> bytes;
+  };
+  PackCache packs(drive);
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::uint64_t offset = items[i]->place.location().offset_bytes();
+    const std::uint64_t length = items[i]->place.length_bytes();
+    auto pack = packs.get(items[i]->place.location().pack);
+    if (!pack || pack->file().descriptor() < 0) continue;
+    Stretch* last = stretches.empty() ? nullptr : &stretches.back();
+    const bool joins = last != nullptr && last->pack == pack && last->first + last->count == i &&
+                       offset <= last->offset + last->length + kJoinGapBytes;
+    if (joins) {
+      last->length = std::max(last->length, offset + length - last->offset);
+      ++last->count;
+    } else {
+      stretches.push_back({std::move(pack), offset, length, i, 1, nullptr});
+    }
+  }
+  std::vector<IoRing::Read> reads;
+  for (Stretch& stretch : stretches) {
+    stretch.bytes = std::make_shared_for_overwrite<std::byte[]>(stretch.length);
+    reads.push_back({stretch.pack->file().descriptor(), stretch.offset, std::span(stretch.bytes.get(), stretch.length)});
+  }
+  ring->read_all(reads, context);
+  for (std::size_t s = 0; s < stretches.size(); ++s) {
+    const Stretch& stretch = stretches[s];
+    if (!reads[s].result.ok()) continue;
+    for (Item* item : items.subspan(stretch.first, stretch.count)) {
+      const std::uint64_t start = item->place.location().offset_bytes() - stretch.offset;
+      if (start + item->place.length_bytes() > *reads[s].result) continue;
+      const std::shared_ptr<const std::byte[]> record(stretch.bytes, stretch.bytes.get() + start);
+      auto found = drive.interpret(item->key, item->key, item->place, stretch.pack, record, item->place.length_bytes());
+      if (!found.ok() || !*found || (!(*found)->data && (*found)->record.size_bytes > 0)) continue;
+      const ByteRange range = wanted_range(*item->read, (*found)->record.size_bytes);
+      deliver(*item, std::span((*found)->data.get() + range.offset, range.length), (*found)->data);
+    }
+  }
+  MutexLock lock(mutex_);
+  rings_.push_back(std::move(ring));
+}
+
+}  // namespace leat::local
