@@ -168,7 +168,8 @@ Result<MemoryUse> memory_use() {
   ASSIGN_OR_RETURN(use.anonymous, field(lines, "RssAnon"));
   ASSIGN_OR_RETURN(use.shared, field(lines, "RssShmem"));
   ASSIGN_OR_RETURN(use.file, field(lines, "RssFile"));
-  for (std::uint64_t* const kibibytes : {&use.anonymous, &use.shared, &use.file}) *kibibytes *= 1024;
+  for (std::uint64_t* const kibibytes : {&use.anonymous, &use.shared, &use.file})
+    *kibibytes *= 1024;
   return use;
 }
 
@@ -197,10 +198,12 @@ Result<std::uint64_t> allocated_bytes(const std::filesystem::path& directory) {
 
 Status run_command(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments)
+    pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   pid_t process = 0;
-  if (const int error = posix_spawnp(&process, pointers[0], nullptr, nullptr, pointers.data(), environ);
+  if (const int error =
+          posix_spawnp(&process, pointers[0], nullptr, nullptr, pointers.data(), environ);
       error != 0) {
     return Error::from_errno(error, arguments[0]);
   }

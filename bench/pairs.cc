@@ -62,7 +62,8 @@ bool is_beyond(const MedianInterval& value, const Bar& bar) {
 std::string bar_text(const Figure& figure) {
   if (!figure.bar) return "-";
   const std::string_view sign = figure.bar->wanted == Bar::Wanted::kAtLeast ? ">=" : "<=";
-  if (figure.bar->of == Bar::Of::kRatio) return fmt::format("{} {} x", sign, number(figure.bar->limit));
+  if (figure.bar->of == Bar::Of::kRatio)
+    return fmt::format("{} {} x", sign, number(figure.bar->limit));
   return fmt::format("{} {} {}", sign, number(figure.bar->limit), figure.unit);
 }
 
@@ -74,8 +75,8 @@ std::string_view verdict(const Figure& figure, const Summary& summary) {
 std::string columns(std::string_view name, std::string_view unit, std::string_view leat,
                     std::string_view peer, std::string_view ratio, std::string_view bar,
                     std::string_view verdict) {
-  return fmt::format("{:<30} {:<12} {:>30} {:>30} {:>22} {:>18} {:>7}", name, unit, leat, peer, ratio,
-                     bar, verdict);
+  return fmt::format("{:<30} {:<12} {:>30} {:>30} {:>22} {:>18} {:>7}", name, unit, leat, peer,
+                     ratio, bar, verdict);
 }
 
 nlohmann::json json_of(const std::optional<MedianInterval>& value) {

@@ -65,9 +65,9 @@ inline Bar value_at_most(double limit) {
 struct Figure {
   std::string name;
   std::string unit;
-  std::string peer;        // who that is; empty when there is none
+  std::string peer;         // who that is; empty when there is none
   std::vector<Pair> pairs;  // not empty; either all have a peer or none
-  std::optional<Bar> bar;  // none: the figure is only told
+  std::optional<Bar> bar;   // none: the figure is only told
 };
 
 // What a figure comes to.

@@ -24,9 +24,9 @@ TEST(MedianInterval, LeavesOutAsManyAsTheConfidenceAllows) {
     std::size_t count;
     double low, median, high;
   };
-  for (const Case& expected : {Case{1, 1, 1, 1}, Case{5, 1, 3, 5}, Case{7, 1, 4, 7},
-                               Case{8, 1, 4.5, 8}, Case{9, 2, 5, 8}, Case{12, 3, 6.5, 10},
-                               Case{15, 4, 8, 12}, Case{25, 8, 13, 18}}) {
+  for (const Case& expected :
+       {Case{1, 1, 1, 1}, Case{5, 1, 3, 5}, Case{7, 1, 4, 7}, Case{8, 1, 4.5, 8}, Case{9, 2, 5, 8},
+        Case{12, 3, 6.5, 10}, Case{15, 4, 8, 12}, Case{25, 8, 13, 18}}) {
     const MedianInterval interval = median_interval(one_to(expected.count));
     EXPECT_EQ(interval.low, expected.low) << expected.count;
     EXPECT_EQ(interval.median, expected.median) << expected.count;
@@ -84,7 +84,8 @@ TEST(Interleave, AFailureEndsIt) {
 TEST(Lines, HoldEverything) {
   const Figure figure = figure_of({{1234567, 2469134.0}}, ratio_at_least(0.2));
   const std::string text = text_line(figure);
-  for (const char* part : {"rate", "1,234,567", "2,469,134", "0.50 [0.50, 0.50]", ">= 0.20 x", "met"}) {
+  for (const char* part :
+       {"rate", "1,234,567", "2,469,134", "0.50 [0.50, 0.50]", ">= 0.20 x", "met"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   const auto json = nlohmann::json::parse(json_line(figure));

@@ -21,7 +21,8 @@ class TemporaryDirectory {
     std::filesystem::create_directories(parent, error);
     if (error) return Error::from_errno(error.value(), fmt::format("make {}", parent.string()));
     std::string path = (parent / "leat-bench-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) return Error::from_errno(errno, fmt::format("make {}", path));
+    if (mkdtemp(path.data()) == nullptr)
+      return Error::from_errno(errno, fmt::format("make {}", path));
     return std::unique_ptr<TemporaryDirectory>(new TemporaryDirectory(path));
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <numeric>
@@ -58,8 +59,7 @@ std::vector<std::uint64_t> random_numbers(std::uint64_t count, std::uint64_t bou
     for (std::uint64_t i = 0; i < count; ++i) numbers.push_back(all[i % bound]);
     return numbers;
   }
-  // Few of many: no two alike, without a list of all. A step that shares no factor with the bound
-  // would be too regular for a disk, so numbers are drawn, and each only once.
+  // Few of many: without a list of all, which would take more memory than a store of them.
   std::vector<bool> is_drawn(bound);
   while (numbers.size() < count) {
     const std::uint64_t number = random.uniform(bound);
@@ -116,8 +116,8 @@ Result<Descriptor> sample_file(const std::filesystem::path& path, const SampleSe
         fill_sample(first + i, std::span(bytes).subspan(i * set.size_bytes, set.size_bytes));
       }
       const std::size_t length = count * set.size_bytes;
-      if (pwrite(file.number(), bytes.data(), length,
-                 static_cast<off_t>(first * set.size_bytes)) != static_cast<ssize_t>(length)) {
+      if (pwrite(file.number(), bytes.data(), length, static_cast<off_t>(first * set.size_bytes)) !=
+          static_cast<ssize_t>(length)) {
         return Error::from_errno(errno, fmt::format("write {}", path.string()));
       }
     }

@@ -41,7 +41,7 @@ class BenchStore {
   ObjectStore& bucket() const { return *bucket_; }
   // Writes all samples of a set, by several threads. They are in the page cache afterwards.
   Status load(const SampleSet& set);
-  // Waits until upkeep has nothing left to do, so that it does not run beside what is measured.
+  // Stops upkeep and writes a checkpoint.
   Status close() { return store_->close(Context()); }
 
  private:
@@ -52,7 +52,8 @@ class BenchStore {
   const std::shared_ptr<ObjectStore> bucket_;
 };
 
-// A store that holds the set, closed after loading and opened anew: upkeep is done.
+// A store that holds the set, closed after loading and opened anew, so that no upkeep of the load
+// runs beside what is measured.
 Result<std::unique_ptr<BenchStore>> loaded_store(const std::filesystem::path& directory,
                                                  const SampleSet& set);
 // The samples one after another in one file, opened for reading: what the peer reads.

@@ -38,7 +38,7 @@ void append_cases(const CLI::App& app, const std::string& path, std::string& cas
 std::string bash_script(const CLI::App& root) {
   std::string cases;
   append_cases(root, "", cases);
-  return fmt::format(R"(# leat completion bash: add to ~/.bashrc  source <(leat completion bash)
+  return fmt::format(R"script(# leat completion bash: add to ~/.bashrc  source <(leat completion bash)
 _leat_words() {{
   local words
   case "$1" in
@@ -62,7 +62,7 @@ _leat() {{
 }
 }
 complete -o filenames -F _leat leat
-)",
+)script",
                      cases);
 }
 

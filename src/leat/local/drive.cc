@@ -110,7 +110,9 @@ Status Drive::load() {
   for (PackLog::Damage& damage : recovered.damages) report_damage(std::move(damage));
   RETURN_IF_ERROR(forget_missing_packs());
   RETURN_IF_ERROR(load_shared_files());
-  return access_ == PackLog::Access::kReadWrite ? clean_temporary() : ok_status();
+  if (access_ == PackLog::Access::kReadOnly) return ok_status();
+  sweep_is_due_.store(!superblock().is_clean);
+  return clean_temporary();
 }
 
 // One record of the log, at start. The newest generation wins; of equal ones, which compaction
@@ -147,7 +149,10 @@ Status Drive::forget_missing_packs() {
   }
   for (const auto& pack : log_.packs()) {
     const auto it = live.find(pack->id());
-    if (it == live.end()) continue;
+    if (it == live.end()) {
+      pack->set_live_bytes(0, 0);
+      continue;
+    }
     pack->set_live_bytes(it->second.first, it->second.second);
     live.erase(it);
   }
@@ -448,10 +453,15 @@ bool Drive::has_full_overlay() const {
 }
 
 bool Drive::needs_maintenance() const {
-  return has_full_overlay() || pick_pack().has_value();
+  return sweep_is_due_.load() || has_full_overlay() || pick_pack().has_value();
 }
 
 Result<bool> Drive::maintain(const Context& context) {
+  if (sweep_is_due_.load()) {
+    RETURN_IF_ERROR(remove_orphans(context));
+    sweep_is_due_.store(false);
+    return true;
+  }
   if (has_full_overlay()) {
     RETURN_IF_ERROR(checkpoint());
     for (;;) {

@@ -245,6 +245,7 @@ class Drive final : private PackLog::Listener {
   std::atomic<std::uint64_t> next_temporary_{1};
   std::atomic<bool> tombstones_droppable_{false};
   std::atomic<bool> may_have_orphans_{false};  // to be looked for at the next start
+  std::atomic<bool> sweep_is_due_{false};      // to be looked for now
   std::atomic<bool> catalogue_discarded_{false};  // it must not be written again
   // A record that cannot be read may refer to any file that is shared: these stay.
   std::atomic<bool> shared_files_uncertain_{false};

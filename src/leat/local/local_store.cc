@@ -1,6 +1,7 @@
 #include "leat/local/local_store.h"
 
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -66,6 +67,8 @@ class Store final : public LocalStore, public EngineSource {
   }
 
   Status load_buckets(const Context& context);
+  // So that the next opening makes them anew.
+  Status discard_damaged_catalogues(const Context& context);
 
   // LocalStore
   Status close(const Context& context) override;
@@ -133,13 +136,26 @@ Status Store::load_buckets(const Context& context) {
     const std::string name(walk->key().substr(0, walk->key().find('/')));
     // A bucket whose record is lost still has its objects.
     Record record = bucket_record(name, {}, 0);
-    ASSIGN_OR_RETURN(const auto located, engine_->find(bucket_key(name), ReadAlong::kNothing, context));
-    if (located) record = located->found.record;
+    const auto located = engine_->find(bucket_key(name), ReadAlong::kNothing, context);
+    if (!located.ok() && !located.failed_with(ErrorCode::kCorrupted)) return located.error();
+    if (located.ok() && *located) record = (*located)->found.record;
     {
       MutexLock lock(buckets_mutex_);
       buckets_[name] = bucket_state(name, record);
     }
     RETURN_IF_ERROR(walk->seek(name + static_cast<char>('/' + 1)));
+  }
+  return ok_status();
+}
+
+Status Store::discard_damaged_catalogues(const Context& context) {
+  for (const auto& drive : engine_->drives()) {
+    const Status status = drive->check_catalogue(context);
+    if (status.failed_with(ErrorCode::kCorrupted)) {
+      RETURN_IF_ERROR(drive->discard_catalogue());
+    } else if (!status.ok()) {
+      return status;
+    }
   }
   return ok_status();
 }
@@ -355,11 +371,17 @@ void Store::stop_upkeep() {
 
 Result<std::shared_ptr<LocalStore>> make_store(const std::vector<std::string>& directories,
                                                const StoreOptions& options) {
-  ASSIGN_OR_RETURN(auto engine, Engine::open(directories, PackLog::Access::kReadWrite, options));
-  ASSIGN_OR_RETURN(auto sentinel, ForkSentinel::create());
-  auto store = std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));
-  RETURN_IF_ERROR(store->load_buckets(Context(*options.clock)));
-  return std::shared_ptr<LocalStore>(std::move(store));
+  const Context context(*options.clock);
+  for (bool is_second = false;; is_second = true) {
+    ASSIGN_OR_RETURN(auto engine, Engine::open(directories, PackLog::Access::kReadWrite, options));
+    ASSIGN_OR_RETURN(auto sentinel, ForkSentinel::create());
+    auto store = std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));
+    Status loaded = store->load_buckets(context);
+    if (loaded.ok()) return std::shared_ptr<LocalStore>(std::move(store));
+    if (is_second || !loaded.failed_with(ErrorCode::kCorrupted)) return std::move(loaded).error();
+    // A catalogue is damaged: the packs know everything.
+    RETURN_IF_ERROR(store->discard_damaged_catalogues(context));
+  }
 }
 
 }  // namespace
@@ -371,6 +393,12 @@ Result<std::shared_ptr<LocalStore>> LocalStore::open(const std::vector<std::stri
 
 Result<std::shared_ptr<LocalStore>> LocalStore::create(const std::vector<std::string>& directories,
                                                        const StoreOptions& options) {
+  for (const std::string& directory : directories) {
+    if (!options.open_directory(directory).failed_with(ErrorCode::kNotFound)) continue;
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) return Error::from_errno(error.value(), fmt::format("make directory {}", directory));
+  }
   RETURN_IF_ERROR(Engine::format(directories, options));
   return make_store(directories, options);
 }

@@ -187,8 +187,9 @@ Status PackLog::write_group(std::span<Change* const> changes) {
   const bool is_written = status.ok();
   if (is_written && wait_for_disk) status = active_->file().sync();
   if (!status.ok()) {
-    const bool is_erased = erase_after_end();
-    if (is_written || !is_erased) abandon_pack();
+    // After a failed sync nobody knows what the disk holds: nothing may follow it in this pack.
+    // What cannot be taken back now stays unacknowledged, and recovery decides.
+    if (is_written || !erase_after_end()) (void)seal();
     return std::move(status).error().within(fmt::format("append to {}", pack_path(last_pack_id_)));
   }
   end_bytes_ = at;
@@ -220,6 +221,7 @@ Status PackLog::make_room(std::uint64_t bytes) {
 Status PackLog::start_pack() {
   if (last_pack_id_ == kMaxPacks)
     return Error(ErrorCode::kTooLarge, "the drive has no pack numbers left");
+  RETURN_IF_ERROR(finish_sealing());
   const std::uint32_t id = last_pack_id_ + 1;
   auto file = files_.open(pack_path(id), OpenMode::kCreate);
   if (!file.ok()) {
@@ -241,44 +243,43 @@ Status PackLog::start_pack() {
 
 // Ends the active pack: exactly its records and the end of a tar, durable.
 Status PackLog::seal() {
-  RETURN_IF_ERROR(active_->file().resize(end_bytes_ + kTarEndBytes));
-  const Status synced = active_->file().sync();
-  close_active();  // after a failed sync, too: nothing may follow what is perhaps not there
-  return synced;
+  unsealed_ = std::move(active_);
+  {
+    WriterLock lock(packs_mutex_);
+    active_id_ = 0;
+  }
+  return finish_sealing();
 }
 
-void PackLog::close_active() {
-  active_.reset();
-  WriterLock lock(packs_mutex_);
-  active_id_ = 0;
+// Repeated before a new pack is started until it succeeds, so that every pack but the last is
+// sealed: recovery relies on it.
+Status PackLog::finish_sealing() {
+  if (!unsealed_) return ok_status();
+  File& file = unsealed_->file();
+  const std::uint64_t end = unsealed_->end_bytes();
+  if (end > 0) {
+    // To the end first: what a failed group left after it becomes zeros.
+    RETURN_IF_ERROR(file.resize(end));
+    RETURN_IF_ERROR(file.resize(end + kTarEndBytes));
+    RETURN_IF_ERROR(file.sync());
+  } else {
+    // A disk that fails every commit must not gather empty packs.
+    RETURN_IF_ERROR(files_.remove_file(pack_path(unsealed_->id())));
+    --last_pack_id_;
+    WriterLock lock(packs_mutex_);
+    packs_.erase(unsealed_->id());
+  }
+  unsealed_.reset();
+  return ok_status();
 }
 
-// Takes back what a failed group has written; false when the file does not let us. Nothing of the
-// group may ever be taken for a record, so at least its first header goes. What cannot be undone
-// now stays unacknowledged, and recovery decides.
+// Takes back what a failed group has written; false when the file does not let us.
 bool PackLog::erase_after_end() {
   File& file = active_->file();
-  if (!file.resize(end_bytes_).ok()) {
-    (void)file.write_at(end_bytes_, std::span<const std::byte>(kZeroBlock));
-    return false;
-  }
+  if (!file.resize(end_bytes_).ok()) return false;
   allocated_bytes_ = end_bytes_;
   if (file.resize(end_bytes_ + kTarEndBytes).ok()) allocated_bytes_ += kTarEndBytes;
   return true;
-}
-
-// Ends a pack of which nobody knows what the disk holds.
-void PackLog::abandon_pack() {
-  (void)active_->file().sync();
-  const std::uint32_t id = active_->id();
-  close_active();
-  if (end_bytes_ > 0) return;
-  // A disk that fails every commit must not gather empty packs.
-  {
-    WriterLock lock(packs_mutex_);
-    packs_.erase(id);
-  }
-  if (files_.remove_file(pack_path(id)).ok()) --last_pack_id_;
 }
 
 std::shared_ptr<Pack> PackLog::pack(std::uint32_t id) const {
@@ -314,8 +315,7 @@ Status PackLog::run_exclusively(Exclusive action) {
     if (status.ok()) {
       durable_bytes_ = end_bytes_;
     } else {
-      (void)erase_after_end();
-      abandon_pack();
+      (void)seal();  // see write_group()
     }
   }
   MutexLock lock(mutex_);

@@ -140,9 +140,8 @@ class PackLog {
   Status make_room(std::uint64_t bytes);
   Status start_pack();
   Status seal();
+  Status finish_sealing() EXCLUDES(packs_mutex_);
   bool erase_after_end();
-  void abandon_pack() EXCLUDES(packs_mutex_);
-  void close_active() EXCLUDES(packs_mutex_);
   Status run_exclusively(Exclusive action) EXCLUDES(mutex_);
 
   Status open_packs(Access access);
@@ -158,6 +157,7 @@ class PackLog {
 
   // The writing end: touched by the leader only, and by recover().
   std::shared_ptr<Pack> active_;
+  std::shared_ptr<Pack> unsealed_;  // came before it; its end is not on the disk yet
   std::uint64_t end_bytes_ = 0;
   std::uint64_t allocated_bytes_ = 0;
   std::uint64_t durable_bytes_ = 0;  // of the active pack

@@ -113,10 +113,11 @@ TEST_F(PackLogTest, RollsIntoNewPacksAndEndsOldOnes) {
 TEST_F(PackLogTest, ARecordThatFitsIntoNoPackIsRefused) {
   TestedLog log(files_, history_, small_packs());
   ASSERT_TRUE(log.recover().ok());
-  const std::string some(1, 'x');
-  // Never looked at: the length alone decides.
-  Change change =
-      change_of("b/huge", {reinterpret_cast<const std::byte*>(some.data()), kMaxPackBytes});
+  // The bytes are never looked at: their number alone decides.
+  const std::byte some{};
+  Record record;
+  record.key = "b/huge";
+  Change change(std::move(record), {&some, kMaxPackBytes});
   EXPECT_TRUE(log.log().commit(change, Context()).failed_with(ErrorCode::kTooLarge));
   EXPECT_TRUE(log.put("b/next", "x").ok());
 }

@@ -1,7 +1,10 @@
 // ShardMembers: the members of tar shards as objects.
 //
 // A shard's record names the generation of its index, which is an object of the store's own next to
-// it. Indexes that were used lately are kept in memory, within a budget. Thread-safe.
+// it. Indexes that were used lately are kept in memory, within a budget. An index is made before its
+// shard: if that never came, the index in the store is not that of the shard that is there. Such an
+// index, or one that is damaged or lost, is made anew in memory from the shard itself, which costs a
+// reading of the shard; rebuild_index() makes it anew in the store. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +47,12 @@ class ShardMembers {
   // The member that `key` ("bucket/shard.tar/member") names, if there is one.
   Result<std::optional<LocatedMember>> find(Engine& engine, std::string_view key, const Context& context)
       EXCLUDES(mutex_);
+  // The index that is in the store; null when the object is not a shard. kCorrupted when it is
+  // damaged, lost, or not that of this shard.
+  Result<std::shared_ptr<const ShardIndex>> stored_index(Engine& engine, std::string_view shard_key,
+                                                         const Record& shard, const Context& context);
+  // Writes the index of a shard anew, by reading the shard.
+  Status rebuild_index(Engine& engine, std::string_view shard_key, const Context& context);
   // The index of a shard; null when it is not one.
   Result<std::shared_ptr<const ShardIndex>> index_of(Engine& engine, std::string_view shard_key,
                                                      const Record& shard, const Context& context)
@@ -54,8 +63,6 @@ class ShardMembers {
     std::uint64_t generation = 0;
     std::shared_ptr<const ShardIndex> index;
   };
-  Result<std::shared_ptr<const ShardIndex>> load(Engine& engine, std::string_view shard_key,
-                                                 std::uint64_t generation, const Context& context);
   void keep(std::uint64_t generation, std::shared_ptr<const ShardIndex> index) EXCLUDES(mutex_);
 
   const std::uint64_t cache_bytes_;

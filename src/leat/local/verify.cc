@@ -14,32 +14,76 @@ class Verifier {
         start_(context.clock().now()), buffer_(kChecksumBlockBytes) {}
 
   Result<VerifyReport> run() {
-    RETURN_IF_ERROR(check_objects());
+    Status listed = check_listed();
+    if (listed.failed_with(ErrorCode::kCorrupted)) {
+      // The packs know every object, in another order.
+      report_ = VerifyReport();
+      RETURN_IF_ERROR(check_catalogues());
+      for (const auto& drive : engine_.drives()) RETURN_IF_ERROR(check_recorded(*drive));
+    } else if (!listed.ok()) {
+      return std::move(listed).error();
+    }
     for (const auto& drive : engine_.drives()) RETURN_IF_ERROR(check_drive(*drive));
     return std::move(report_);
   }
 
  private:
-  Status check_objects() {
+  // All objects, by the catalogue.
+  Status check_listed() {
     const auto walk = engine_.cursor();
     RETURN_IF_ERROR(walk->seek(""));
     while (walk->valid()) {
-      RETURN_IF_ERROR(context_.check());
-      if (!walk->entry().has(CatalogueEntry::kBucket)) {
-        RETURN_IF_ERROR(note(std::string(walk->key()), check_object(walk->key(), walk->entry())));
-        ++report_.objects;
-      }
-      if (options_.progress && report_.objects % 256 == 0) options_.progress(report_);
+      RETURN_IF_ERROR(check_entry(walk->key(), walk->entry().generation));
       RETURN_IF_ERROR(walk->next());
     }
     return ok_status();
   }
 
-  Status check_object(std::string_view key, const CatalogueEntry& listed) {
+  // All objects, by their records.
+  Status check_recorded(Drive& drive) {
+    PackWalk walk;
+    walk.damage = [](std::uint64_t, std::uint64_t, const std::string&) { return ok_status(); };
+    for (const auto& pack : drive.log().packs()) {
+      walk.record = [&](std::uint64_t offset, Pack::Head& head) -> Status {
+        const auto found = drive.find(head.record.key, ReadAlong::kNothing, context_);
+        const Location here{pack->id(), static_cast<std::uint32_t>(offset / kBlockBytes)};
+        const bool is_newest = !found.ok() || (*found && (*found)->place.location() == here);
+        if (!is_newest || head.record.kind == RecordKind::kDelete) return ok_status();
+        return check_entry(head.record.key, head.record.generation);
+      };
+      RETURN_IF_ERROR(walk_pack(*pack, 0, pack->end_bytes(), walk));
+    }
+    return ok_status();
+  }
+
+  Status check_entry(std::string_view key, std::uint64_t generation) {
+    RETURN_IF_ERROR(context_.check());
+    RETURN_IF_ERROR(note(key, check_object(key, generation)));
+    if (!is_internal_key(key) && !key.ends_with('/')) ++report_.objects;
+    if (options_.progress && report_.objects % 256 == 0) options_.progress(report_);
+    return ok_status();
+  }
+
+  // Which catalogues are damaged, and what can be done about it.
+  Status check_catalogues() {
+    for (const auto& drive : engine_.drives()) {
+      const Status status = drive->check_catalogue(context_);
+      if (status.ok()) continue;
+      if (!status.failed_with(ErrorCode::kCorrupted)) return status;
+      if (options_.repair) RETURN_IF_ERROR(drive->discard_catalogue());
+      const std::string_view advice = options_.repair ? "the next start makes it anew"
+                                                      : "'leat verify --repair' makes it anew";
+      report_.damaged.push_back({"", fmt::format("{}: {}; {}", drive->files().root(),
+                                                 status.error().message(), advice), options_.repair});
+    }
+    return ok_status();
+  }
+
+  Status check_object(std::string_view key, std::uint64_t generation) {
     ASSIGN_OR_RETURN(auto located, engine_.find(key, ReadAlong::kNothing, context_));
     if (!located) {
       // Removed meanwhile, or listed without a record.
-      ASSIGN_OR_RETURN(const bool still_listed, is_listed(key, listed.generation));
+      ASSIGN_OR_RETURN(const bool still_listed, is_listed(key, generation));
       if (still_listed) return Error(ErrorCode::kCorrupted, "listed, but its record is not found");
       return ok_status();
     }
@@ -55,10 +99,16 @@ class Verifier {
       report_.bytes += count;
       pace();
     }
-    ASSIGN_OR_RETURN(const auto index, members_.index_of(engine_, key, record, context_));
-    if (index && index->shard_bytes() != record.size_bytes) {
-      return Error(ErrorCode::kCorrupted, "the index of the shard is of another one");
-    }
+    return check_index(key, record);
+  }
+
+  // An index is made anew when the shard itself is whole.
+  Status check_index(std::string_view key, const Record& shard) {
+    const auto index = members_.stored_index(engine_, key, shard, context_);
+    if (index.ok()) return ok_status();
+    if (!index.failed_with(ErrorCode::kCorrupted)) return index.error();
+    if (options_.repair) RETURN_IF_ERROR(members_.rebuild_index(engine_, key, context_));
+    report_.damaged.push_back({std::string(key), std::string(index.error().message()), options_.repair});
     return ok_status();
   }
 
@@ -70,27 +120,31 @@ class Verifier {
 
   // What belongs to no object: stretches of packs that cannot be read, files that nothing needs.
   Status check_drive(Drive& drive) {
+    bool is_readable = true;
     for (const auto& pack : drive.log().packs()) {
       PackWalk walk;
       walk.record = [&](std::uint64_t, Pack::Head&) { return context_.check(); };
       walk.damage = [&](std::uint64_t offset, std::uint64_t length, const std::string& what) {
+        is_readable = false;
         report_.damaged.push_back({"", fmt::format("{}/{} at byte {} ({} bytes): {}", drive.files().root(),
                                                    pack_path(pack->id()), offset, length, what), false});
         return ok_status();
       };
       RETURN_IF_ERROR(walk_pack(*pack, 0, pack->end_bytes(), walk));
     }
-    if (!options_.repair) return ok_status();
+    // What cannot be read may be the record of a file that seems to be nobody's.
+    if (!options_.repair || !is_readable) return ok_status();
     ASSIGN_OR_RETURN(const auto orphan_bytes, drive.remove_orphans(context_));
     report_.orphan_bytes += orphan_bytes;
     return ok_status();
   }
 
-  Status note(std::string key, const Status& status) {
-    if (status.ok()) return ok_status();
+  Status note(std::string_view key, const Status& status) {
+    // An index is told of with its shard, by which it can be made anew.
+    if (status.ok() || is_internal_key(key)) return ok_status();
     const ErrorCode code = status.error().code();
     if (code == ErrorCode::kCancelled || code == ErrorCode::kDeadlineExceeded) return status.error();
-    report_.damaged.push_back({std::move(key), std::string(status.error().message()), false});
+    report_.damaged.push_back({std::string(key), std::string(status.error().message()), false});
     return ok_status();
   }
 
