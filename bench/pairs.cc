@@ -51,7 +51,9 @@ std::string number(double value) {
   return fmt::format("{:.{}f}", value, size >= 100 ? 0 : size >= 10 ? 1 : 2);
 }
 
+// What was measured once, or is always the same, has no interval worth a line's width.
 std::string interval(const MedianInterval& value) {
+  if (value.low == value.high) return number(value.median);
   return fmt::format("{} [{}, {}]", number(value.median), number(value.low), number(value.high));
 }
 

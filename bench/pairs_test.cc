@@ -82,16 +82,18 @@ TEST(Interleave, AFailureEndsIt) {
 }
 
 TEST(Lines, HoldEverything) {
-  const Figure figure = figure_of({{1234567, 2469134.0}}, ratio_at_least(0.2));
+  const Figure figure =
+      figure_of({{1234567, 2469134.0}, {1234567, 4938268.0}}, ratio_at_least(0.2));
   const std::string text = text_line(figure);
-  for (const char* part :
-       {"rate", "1,234,567", "2,469,134", "0.50 [0.50, 0.50]", ">= 0.20 x", "met"}) {
+  for (const char* part : {"rate", "1,234,567", "3,703,701 [2,469,134, 4,938,268]",
+                           "0.38 [0.25, 0.50]", ">= 0.20 x", "met"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
+  EXPECT_EQ(text.find("1,234,567 ["), std::string::npos) << text;
   const auto json = nlohmann::json::parse(json_line(figure));
-  EXPECT_EQ(json["ratio"]["median"], 0.5);
+  EXPECT_EQ(json["ratio"]["median"], 0.375);
   EXPECT_EQ(json["verdict"], "met");
-  EXPECT_EQ(json["pairs"].size(), 1U);
+  EXPECT_EQ(json["pairs"].size(), 2U);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ echo
 show "$leat" cp -r --include '*.jpg' --durability memory "$url/train/3" batch
 show "$leat" shard create --count 1000 images shards
 show "$leat" put shards/shard-000000.tar "$url/shard.tar"
-member=$("$leat" shard ls shards/shard-000000.tar | head -n 1)
+member=$("$leat" shard ls shards/shard-000000.tar | sed -n 1p)
 show "$leat" cat "$url/shard.tar/$member"
 echo
 show "$leat" verify "leat+local://$directory/store"

@@ -26,7 +26,7 @@ struct ProgressSnapshot {
   std::string label;
   ProgressUnit unit = ProgressUnit::kBytes;
   std::uint64_t done = 0;
-  std::optional<std::uint64_t> total;
+  std::optional<std::uint64_t> total{};
   double rate_per_second = 0;
   std::chrono::nanoseconds elapsed{0};
 };
@@ -40,11 +40,11 @@ std::string progress_summary(const ProgressSnapshot& snapshot);
 struct ProgressOptions {
   std::string label;
   ProgressUnit unit = ProgressUnit::kBytes;
-  std::optional<std::uint64_t> total;
+  std::optional<std::uint64_t> total{};
   int descriptor = 2;
   enum class Show : std::uint8_t { kOnTerminal, kAlways, kNever };
   Show show = Show::kOnTerminal;
-  std::optional<std::size_t> width;  // of the terminal; asked at every redraw if not given
+  std::optional<std::size_t> width{};  // of the terminal; asked at every redraw if not given
   const Clock* clock = &Clock::system();
 };
 

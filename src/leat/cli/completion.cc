@@ -11,6 +11,33 @@ struct CompletionOptions {
   std::string shell;
 };
 
+constexpr const char* kScriptHead =
+    R"script(# leat completion bash: add to ~/.bashrc  source <(leat completion bash)
+_leat_words() {
+  local words
+  case "$1" in
+)script";
+
+constexpr const char* kScriptTail = R"script(    *) return 1 ;;
+  esac
+  echo "$words"
+}
+_leat() {
+  local current="${COMP_WORDS[COMP_CWORD]}" path="" word i
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word="${COMP_WORDS[i]}"
+    [[ $word == -* ]] && continue
+    _leat_words "${path:+$path }$word" >/dev/null || break
+    path="${path:+$path }$word"
+  done
+  COMPREPLY=()
+  while IFS= read -r word; do
+    COMPREPLY+=("$word")
+  done < <(compgen -W "$(_leat_words "$path")" -- "$current"; compgen -f -- "$current")
+}
+complete -o filenames -F _leat leat
+)script";
+
 // "--jobs -j --json …" of a verb and, as flags may follow a verb, of the program.
 std::string words_of(const CLI::App& verb) {
   std::string words;
@@ -38,32 +65,7 @@ void append_cases(const CLI::App& app, const std::string& path, std::string& cas
 std::string bash_script(const CLI::App& root) {
   std::string cases;
   append_cases(root, "", cases);
-  return fmt::format(R"script(# leat completion bash: add to ~/.bashrc  source <(leat completion bash)
-_leat_words() {{
-  local words
-  case "$1" in
-{}    *) return 1 ;;
-  esac
-  echo "$words"
-}}
-_leat() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" path="" word i
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    word="${{COMP_WORDS[i]}}"
-    [[ $word == -* ]] && continue
-    _leat_words "${{path:+$path }}$word" >/dev/null || break
-    path="${{path:+$path }}$word"
-  done
-  COMPREPLY=()
-  while IFS= read -r word; do
-    COMPREPLY+=("$word")
-  done < <(compgen -W "$(_leat_words "$path")" --"$current";
-                     compgen - f-- "$current")
-}
-}
-complete -o filenames -F _leat leat
-)script",
-                     cases);
+  return kScriptHead + cases + kScriptTail;
 }
 
 std::string zsh_script(const CLI::App& root) {

@@ -56,6 +56,13 @@ Executor& Session::executor() {
   return *executor_;
 }
 
+ProgressOptions Session::progress_options(std::string label) const {
+  ProgressOptions options;
+  options.label = std::move(label);
+  if (output_.is_quiet() || output_.is_json()) options.show = ProgressOptions::Show::kNever;
+  return options;
+}
+
 ExitCode Session::fail(std::string_view what, const Error& error, std::string_view advice) {
   if (error.code() == ErrorCode::kCancelled && context_.cancellation().stop_requested()) {
     output_.note("leat: interrupted");

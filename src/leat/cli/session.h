@@ -14,6 +14,7 @@
 
 #include "leat/base/context.h"
 #include "leat/base/executor.h"
+#include "leat/base/progress.h"
 #include "leat/base/result.h"
 #include "leat/cli/output.h"
 #include "leat/cli/stores.h"
@@ -39,6 +40,9 @@ class Session {
   const Context& context() const { return context_; }
   // Has --jobs threads once it is used.
   Executor& executor();
+
+  // A line of progress that --quiet and --json silence.
+  ProgressOptions progress_options(std::string label) const;
 
   // Reports on standard error that `what` ("read mem:x") could not be done. Without advice, the
   // error's code decides what to try.

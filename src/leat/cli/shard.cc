@@ -109,10 +109,7 @@ ExitCode run_create(Session& session, const ShardOptions& options) {
     create_options.order = SampleOrder::kShuffled;
     create_options.seed = *options.shuffle_seed;
   }
-  const bool silent = session.output().is_quiet() || session.output().is_json();
-  Progress progress(
-      {.label = "shard create",
-       .show = silent ? ProgressOptions::Show::kNever : ProgressOptions::Show::kOnTerminal});
+  Progress progress(session.progress_options("shard create"));
   const auto summary = create_shards(
       *source->store, *std::move(files), *target->store, create_options, session.context(),
       [&progress](const ShardCreateProgress& so_far) {

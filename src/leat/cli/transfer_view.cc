@@ -23,15 +23,11 @@ bool is_dry(TransferOptions::Mode mode) {
 
 }  // namespace
 
-TransferView::TransferView(Session& session, std::string label, ProgressUnit unit)
+TransferView::TransferView(Session& session, std::string label)
     : session_(session),
       label_(std::move(label)),
       start_(session.context().clock().now()),
-      progress_({.label = label_,
-                 .unit = unit,
-                 .show = session.output().is_quiet() || session.output().is_json()
-                             ? ProgressOptions::Show::kNever
-                             : ProgressOptions::Show::kOnTerminal}) {}
+      progress_(session.progress_options(label_)) {}
 
 void TransferView::found(std::uint64_t size_bytes) {
   found_bytes_ += size_bytes;

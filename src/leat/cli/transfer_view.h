@@ -18,7 +18,7 @@ namespace leat::cli {
 class TransferView final : public TransferObserver {
  public:
   // `label` is shown before the progress: "cp".
-  TransferView(Session& session, std::string label, ProgressUnit unit = ProgressUnit::kBytes);
+  TransferView(Session& session, std::string label);
 
   void found(std::uint64_t size_bytes) override;
   void moved(std::uint64_t bytes) override;

@@ -53,10 +53,7 @@ ExitCode run_verify(Session& session, const VerifyFlags& flags) {
     return session.refuse("--rate: " + std::string(rate.error().message()), "--rate 100MiB");
   const auto location = session.stores().open_local(flags.url, IfMissing::kFail);
   if (!location) return session.fail("verify " + flags.url, location.error());
-  const bool silent = session.output().is_quiet() || session.output().is_json();
-  Progress progress(
-      {.label = "verify",
-       .show = silent ? ProgressOptions::Show::kNever : ProgressOptions::Show::kOnTerminal});
+  Progress progress(session.progress_options("verify"));
   local::VerifyOptions options;
   options.repair = flags.repair;
   options.bytes_per_second = *rate;

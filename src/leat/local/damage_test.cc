@@ -27,6 +27,15 @@ using Names = std::set<std::string>;
 
 constexpr std::string_view kShard = "shard.tar";
 
+bool is_member(std::string_view name) {
+  return name.starts_with(kShard) && name != kShard;
+}
+
+bool reads(ObjectStore& bucket, const std::string& name, const Bytes& expected) {
+  const auto bytes = read_object(bucket, name, {});
+  return bytes.ok() && *bytes == expected;
+}
+
 // A record of the store, and where it stands.
 struct Recorded {
   std::string path;  // of its pack
@@ -251,9 +260,10 @@ class Patient {
   }
 
   // What verify() finds, by name; nameless damage as "".
-  Names verify(bool repair = false) {
+  enum class Repair : std::uint8_t { kNo, kYes };
+  Names verify(Repair repair = Repair::kNo) {
     VerifyOptions options;
-    options.repair = repair;
+    options.repair = repair == Repair::kYes;
     const auto report = store_->verify(options, {});
     EXPECT_TRUE(succeeds(report));
     Names names;
@@ -276,7 +286,9 @@ class Patient {
       EXPECT_EQ(info->generation, written.generation) << name;
       EXPECT_EQ(info->etag, written.etag) << name;
       EXPECT_EQ(info->metadata == nullptr, written.metadata == nullptr) << name;
-      if (info->metadata) EXPECT_EQ(info->metadata->user, written.metadata->user) << name;
+      if (info->metadata && written.metadata) {
+        EXPECT_EQ(info->metadata->user, written.metadata->user) << name;
+      }
     }
     if (bytes.ok()) {
       EXPECT_TRUE(*bytes == expected) << name << " has wrong bytes";
@@ -310,7 +322,7 @@ class DamageTest : public ::testing::Test {
     const Bytes& bytes = image_->files.at(path);
     std::vector<std::uint64_t> offsets;
     for (std::uint64_t at = begin; at < end; ++at) {
-      if (bytes.at(at) != std::byte{0} || at % 16 == 0) offsets.push_back(at);
+      if (bytes.at(at) != std::byte{0} || at % 64 == 0) offsets.push_back(at);
     }
     return offsets;
   }
@@ -319,10 +331,11 @@ class DamageTest : public ::testing::Test {
 };
 Image* DamageTest::image_ = nullptr;
 
-// The two bytes after the digits of a tar checksum say nothing, and nor does padding.
+// A tar checksum can be written in several ways, and padding says nothing.
 bool may_be_harmless(const Recorded& record, std::uint64_t at, const Bytes& pack) {
-  return at % kBlockBytes == 154 || at % kBlockBytes == 155 || pack.at(at) == std::byte{0} ||
-         at >= record.head_bytes + record.data_bytes;
+  const std::uint64_t within = at % kBlockBytes;
+  return (within >= kChecksumOffset && within < kChecksumOffset + kChecksumBytes) ||
+         pack.at(record.offset + at) == std::byte{0} || at >= record.head_bytes + record.data_bytes;
 }
 
 TEST_F(DamageTest, TheImageIsWhole) {
@@ -370,7 +383,8 @@ TEST_F(DamageTest, ADamagedRecordIsNamedKeptAndReplaceable) {
       const Names found = patient.verify();
       EXPECT_FALSE(patient.is_ok() && record.is_newest);
       for (const std::string& name : concerned) {
-        if (!name.starts_with(std::string(kShard) + "/")) EXPECT_TRUE(found.contains(name)) << name;
+        if (is_member(name)) continue;
+        EXPECT_TRUE(found.contains(name)) << name;
       }
       EXPECT_TRUE(succeeds(patient.store().compact({})));
       EXPECT_EQ(patient.refused(), concerned) << "after compaction";
@@ -378,10 +392,10 @@ TEST_F(DamageTest, ADamagedRecordIsNamedKeptAndReplaceable) {
       ASSERT_TRUE(patient.open());
       EXPECT_EQ(patient.refused(), concerned) << "after compaction and a restart";
       for (const std::string& name : concerned) {
-        if (name.starts_with(std::string(kShard) + "/")) continue;
+        if (is_member(name)) continue;
         const Bytes other = pattern_bytes(333, 3);
         EXPECT_TRUE(succeeds(write_object(patient.bucket(), name, other, {}, {}))) << name;
-        EXPECT_EQ(*read_object(patient.bucket(), name, {}), other) << name;
+        EXPECT_TRUE(reads(patient.bucket(), name, other)) << name;
         EXPECT_TRUE(succeeds(patient.bucket().remove(name, {}, {}))) << name;
         EXPECT_TRUE(patient.bucket().stat(name, {}).failed_with(ErrorCode::kNotFound)) << name;
       }
@@ -420,16 +434,27 @@ TEST_F(DamageTest, APackThatIsCutShortLosesNoNames) {
       Patient patient(image());
       patient.cut(path, point);
       ASSERT_TRUE(patient.open()) << path << " cut at " << point;
+      // The last pack is filled up with zeros again: what was zero may be whole.
+      const Bytes& pack = image().files.at(path);
       Names gone;
+      Names in_doubt;
       for (const Recorded& record : image().records) {
         const std::uint64_t end = record.offset + record.head_bytes + record.data_bytes;
-        if (record.path == path && end > point) gone.merge(record.concerned());
+        if (record.path != path || end <= point) continue;
+        const auto cut = pack.begin() + static_cast<std::ptrdiff_t>(std::max(point, record.offset));
+        const auto cut_end = pack.begin() + static_cast<std::ptrdiff_t>(end);
+        const bool is_zero =
+            std::all_of(cut, cut_end, [](std::byte b) { return b == std::byte{0}; });
+        (is_zero ? in_doubt : gone).merge(record.concerned());
       }
-      EXPECT_EQ(patient.refused(), gone);
-      const Names found = patient.verify();
-      EXPECT_TRUE(gone.empty() || !patient.is_ok());
+      const Names refused = patient.refused();
+      EXPECT_TRUE(std::includes(refused.begin(), refused.end(), gone.begin(), gone.end()));
+      in_doubt.merge(Names(gone));
+      EXPECT_TRUE(std::includes(in_doubt.begin(), in_doubt.end(), refused.begin(), refused.end()));
+      (void)patient.verify();
+      EXPECT_TRUE(refused.empty() || !patient.is_ok());
       EXPECT_TRUE(succeeds(patient.store().compact({})));
-      EXPECT_EQ(patient.refused(), gone) << "after compaction";
+      EXPECT_EQ(patient.refused(), refused) << "after compaction";
       ASSERT_FALSE(HasFailure()) << path << " cut at " << point;
     }
   }
@@ -471,7 +496,7 @@ TEST_F(DamageTest, ACatalogueDamagedAtRunTimeIsReportedAndRepaired) {
   }
   EXPECT_EQ(patient.verify(), Names{""});
   EXPECT_FALSE(patient.is_ok());
-  EXPECT_EQ(patient.verify(/*repair=*/true), Names{""});
+  EXPECT_EQ(patient.verify(Patient::Repair::kYes), Names{""});
   EXPECT_TRUE(patient.is_ok());
   // Changes after the repair are not lost.
   EXPECT_TRUE(
@@ -482,7 +507,7 @@ TEST_F(DamageTest, ACatalogueDamagedAtRunTimeIsReportedAndRepaired) {
   ASSERT_TRUE(patient.open());
   EXPECT_EQ(patient.verify(), Names());
   EXPECT_TRUE(patient.bucket().stat("first", {}).failed_with(ErrorCode::kNotFound));
-  EXPECT_EQ(*read_object(patient.bucket(), "small", {}), image().objects.at("small"));
+  EXPECT_TRUE(reads(patient.bucket(), "small", image().objects.at("small")));
 }
 
 TEST_F(DamageTest, WithCatalogueAndHeaderGoneTheStretchIsReportedAndFilesStay) {
@@ -492,11 +517,12 @@ TEST_F(DamageTest, WithCatalogueAndHeaderGoneTheStretchIsReportedAndFilesStay) {
     patient.flip(record.path, record.offset + 130);
     for (const std::string& path : image().paths("manifest")) patient.erase(path);
     ASSERT_TRUE(patient.open());
-    EXPECT_EQ(patient.verify(/*repair=*/true), Names{""}) << name;
+    EXPECT_EQ(patient.verify(Patient::Repair::kYes), Names{""}) << name;
     EXPECT_FALSE(patient.is_ok());
     EXPECT_TRUE(succeeds(patient.store().compact({})));
     for (const auto& [other, bytes] : image().objects) {
-      if (other != name) EXPECT_EQ(*read_object(patient.bucket(), other, {}), bytes) << other;
+      if (other == name) continue;
+      EXPECT_TRUE(reads(patient.bucket(), other, bytes)) << other;
     }
     for (const std::string& path : image().paths("objects/")) {
       EXPECT_TRUE(succeeds(patient.disk().status(path))) << "the repair of " << name;
@@ -537,12 +563,19 @@ TEST_F(DamageTest, ADamagedFileOfALargeObjectIsRefused) {
       }
       ASSERT_TRUE(patient.open());
       EXPECT_EQ(patient.refused(), concerned) << path;
-      EXPECT_EQ(patient.verify(/*repair=*/true), concerned) << path;
+      EXPECT_EQ(patient.verify(Patient::Repair::kYes), concerned) << path;
       EXPECT_FALSE(patient.is_ok());
       const std::string& name = *concerned.begin();
       EXPECT_TRUE(
           succeeds(write_object(patient.bucket(), name, image().objects.at("large"), {}, {})));
-      EXPECT_EQ(*read_object(patient.bucket(), name, {}), image().objects.at("large"));
+      EXPECT_TRUE(reads(patient.bucket(), name, image().objects.at("large")));
+      // Neither now nor later does the loss of the old file take the new one along.
+      if (concerned.size() > 1) {
+        EXPECT_TRUE(succeeds(patient.bucket().remove("copy", {}, {})));
+      }
+      patient.close();
+      ASSERT_TRUE(patient.open());
+      EXPECT_TRUE(reads(patient.bucket(), name, image().objects.at("large")));
       ASSERT_FALSE(HasFailure()) << path << " at " << at;
     }
   }
@@ -575,7 +608,7 @@ TEST_F(DamageTest, ADamagedListOfNamesBringsNothingBack) {
       for (const std::string name : {"small", "block", "gone", "gone-large"}) {
         ASSERT_TRUE(patient.bucket().stat(name, {}).failed_with(ErrorCode::kNotFound)) << name;
       }
-      EXPECT_EQ(*read_object(patient.bucket(), "large", {}), image().objects.at("large"));
+      EXPECT_TRUE(reads(patient.bucket(), "large", image().objects.at("large")));
     }
   }
 }
@@ -596,7 +629,7 @@ TEST_F(DamageTest, AnIndexIsMadeAnewFromItsShard) {
       EXPECT_EQ(patient.refused(), Names());
       EXPECT_TRUE(patient.verify().contains(std::string(kShard)));
       EXPECT_FALSE(patient.is_ok());
-      EXPECT_TRUE(patient.verify(/*repair=*/true).contains(std::string(kShard)));
+      EXPECT_TRUE(patient.verify(Patient::Repair::kYes).contains(std::string(kShard)));
       EXPECT_FALSE(patient.verify().contains(std::string(kShard)));
       patient.close();
       ASSERT_TRUE(patient.open());

@@ -400,7 +400,15 @@ void Drive::find_freed_files(const CatalogueEntry& replaced, Change& change) con
   const auto pack = log_.pack(replaced.place.location().pack);
   if (!pack) return;
   auto head = pack->read_head(replaced.place.location().offset_bytes());
-  if (head.ok()) change.freed = std::move(head->record.extents);
+  if (!head.ok()) return;
+  change.freed = std::move(head->record.extents);
+  if (change.record.options.contains(std::string(kSharedOption))) return;  // counted
+  // A file that was lost may have left its name to the new one.
+  std::erase_if(change.freed, [&](const Extent& freed) {
+    const auto& kept = change.record.extents;
+    return std::any_of(kept.begin(), kept.end(),
+                       [&](const Extent& extent) { return extent.path == freed.path; });
+  });
 }
 
 void Drive::publish(std::span<Change* const> changes) {

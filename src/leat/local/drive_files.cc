@@ -30,6 +30,8 @@ Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& f
   for (const std::string& path : {plain, tag_version(plain, number), tag_version(apart, number)}) {
     {
       MutexLock lock(files_mutex_);
+      // Other records mean a file by this name that was lost.
+      if (shared_files_.contains(path)) continue;
       pending_files_.insert(path);
     }
     Status moved = files_->make_directories(parent_path(path));

@@ -16,7 +16,6 @@ namespace {
 
 // Two zero blocks end a tar file.
 constexpr std::uint64_t kTarEndBytes = 2 * kBlockBytes;
-constexpr std::byte kZeroBlock[kBlockBytes] = {};
 
 CatalogueEntry entry_of(const Record& record) {
   CatalogueEntry entry;

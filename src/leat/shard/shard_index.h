@@ -20,7 +20,7 @@
 //
 // A member's slot is the first free one from place h on, with h the high half of the xxh3 of its
 // name scaled to the number of slots; its 7 bits are the lowest of that hash. Members go in by
-// position; one that meets kMaxProbes taken slots gets none, and is found by binary search.
+// position; one that meets 64 taken slots gets none, and is found by binary search.
 //
 // Invariants: names are not empty, hold no NUL, are strictly ascending in byte order and lie end to
 // end, so a name ends where the next begins; data lies at a block boundary, after a header, within
