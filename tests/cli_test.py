@@ -262,7 +262,7 @@ class Conversation(CommandLine):
         self.leat("lss", code=2)
         self.assertIn("'ls'", self.stderr)
         self.leat("cat", "missing", "--json", code=1)
-        self.assertEqual(json.loads(self.stderr)["code"], "not_found")
+        self.assertEqual(json.loads(self.stderr)["code"], "not found")
 
     def test_every_verb_helps_by_example(self):
         verbs = ["put", "get", "cat", "ls", "stat", "du", "cp", "sync", "rm", "verify", "version",

@@ -267,7 +267,7 @@ TEST_F(EngineLibraryTest, ChangesNothingInItsHost) {
       EXPECT_EQ(guests_[i]->gets(stores_[i], "no such name"), "(nothing)");
     }
     EXPECT_EQ(signal_actions(), actions);
-    EXPECT_EQ(guests_[0]->open((scratch_.path() / "no such directory").c_str()), nullptr);
+    EXPECT_EQ(guests_[0]->open((directories_[0] / "leat.store").c_str()), nullptr);
     close_stores();
     guests_.clear();
     output_bytes = trap.size_bytes();

@@ -255,7 +255,8 @@ class KillTest : public ::testing::Test {
   void check_name(ObjectStore& bucket, int thread, int name);
   bool is_there(ObjectStore& bucket, const std::string& name, const Value& value);
   void check_listing(ObjectStore& bucket);
-  void check_tars(const char* when);
+  enum class When : std::uint8_t { kBeforeRecovery, kAfterRecovery };
+  void check_tars(When when);
   void check_temporary();
   void check_space();
 
@@ -389,17 +390,21 @@ void KillTest::check_listing(ObjectStore& bucket) {
   EXPECT_EQ(listed, expected);
 }
 
-// Every pack is an archive that tar reads without complaint.
-void KillTest::check_tars(const char* when) {
-  const std::string command = "for pack in '" + root_->path() +
-                              "'/drive*/packs/*.tar; do [ -e \"$pack\" ] || continue; " +
-                              "LC_ALL=C tar tf \"$pack\" 2>&1 >/dev/null || echo \"$pack\"; done";
+// Every pack is an archive that tar reads: without complaint after a recovery. Before it, tar may
+// remark on the zeros where the first header of a group was to be, and a pack may have no byte yet.
+void KillTest::check_tars(When when) {
+  const bool is_strict = when == When::kAfterRecovery;
+  const std::string command =
+      "for pack in '" + root_->path() + "'/drive*/packs/*.tar; do [ " + (is_strict ? "-e" : "-s") +
+      " \"$pack\" ] || continue; " + "LC_ALL=C tar tf \"$pack\" " +
+      (is_strict ? "2>&1 >/dev/null" : ">/dev/null 2>&1") + " || echo \"$pack\"; done";
   FILE* const output = popen(command.c_str(), "r");
   ASSERT_NE(output, nullptr);
   std::array<char, 4096> text{};
   const std::size_t count = fread(text.data(), 1, text.size() - 1, output);
   pclose(output);
-  EXPECT_EQ(std::string(text.data(), count), "") << when;
+  EXPECT_EQ(std::string(text.data(), count), "")
+      << (is_strict ? "after recovery" : "before recovery");
 }
 
 void KillTest::check_temporary() {
@@ -411,11 +416,11 @@ void KillTest::check_temporary() {
 
 void KillTest::check(std::uint64_t number) {
   const bool looks_closely = number % 20 == 0;
-  if (looks_closely) check_tars("before recovery");
+  if (looks_closely) check_tars(When::kBeforeRecovery);
   const auto store = open_store(root_->path(), StoreOptions::Upkeep::kWhenAsked);
   ASSERT_TRUE(succeeds(store));
   check_temporary();
-  if (looks_closely) check_tars("after recovery");
+  if (looks_closely) check_tars(When::kAfterRecovery);
   const auto bucket = (*store)->bucket(kBucket);
   ASSERT_TRUE(succeeds(bucket));
   for (int thread = 0; thread < kThreads; ++thread) {

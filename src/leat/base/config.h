@@ -4,9 +4,8 @@
 //
 //   ConfigSchema schema;
 //   schema.section("store")
-//       .size("pack_size", &options.pack_size_bytes, "small objects are packed into files so
-//       large") .choice("durability", &options.durability, {{"memory", kMemory}, {"disk", kDisk}},
-//       "…");
+//       .size("pack_size", &options.pack_size_bytes, "of a file of small objects")
+//       .duration("timeout", &options.timeout, "of one operation");
 //   RETURN_IF_ERROR(schema.load_file("leat.toml"));
 //
 // A file is taken as a whole or not at all: an unknown key, a wrong type or a value out of bounds

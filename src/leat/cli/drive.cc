@@ -47,6 +47,9 @@ Status show_drives(Session& session, const LocalStoreLocation& location) {
 // The work is done before this returns: nobody would go on with it once the process has ended.
 Status add_drive_to(Session& session, const LocalStoreLocation& location,
                     const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return Error::from_errno(error.value(), "make directory " + directory);
   RETURN_IF_ERROR(location.store->add_drive(directory, session.context()));
   RETURN_IF_ERROR(location.store->settle(session.context()));
   local::LocalUrl url = location.url;
@@ -84,7 +87,9 @@ ExitCode run_remove(Session& session, const DriveOptions& options) {
   const std::string doing = "remove the drive " + options.drive;
   const auto location = session.stores().open_local(options.url, IfMissing::kFail);
   if (!location) return session.fail(doing, location.error());
-  const bool is_path = options.drive.find('/') != std::string::npos;
+  // An id is a word of 32 hexadecimal digits; everything else is a path.
+  const bool is_path = options.drive.size() != 32 ||
+                       options.drive.find_first_not_of("0123456789abcdef") != std::string::npos;
   const Status status = location->store->remove_drive(
       is_path ? absolute(options.drive) : options.drive, session.context());
   if (!status) {

@@ -363,7 +363,10 @@ Status Drive::prepare(Change& change) {
   ASSIGN_OR_RETURN(auto current, find_entry(change.record.key, change.hash));
   if (change.keeps_generation && change.moved_from == Location{}) {
     // From another drive, where it is as old as its generation says.
-    if (current && current->generation >= change.record.generation) {
+    // A tombstone of the same age is the trace of its departure.
+    const bool returns = current && current->generation == change.record.generation &&
+                         current->is_tombstone() && change.record.kind != RecordKind::kDelete;
+    if (current && current->generation >= change.record.generation && !returns) {
       return Error(ErrorCode::kPreconditionFailed, "the drive has a newer record");
     }
   }
@@ -420,7 +423,10 @@ void Drive::publish(std::span<Change* const> changes) {
   }
 }
 
-void Drive::apply(std::string_view key, std::uint64_t hash, const CatalogueEntry& entry) {
+void Drive::apply(std::string_view key, std::uint64_t hash, CatalogueEntry entry) {
+  MutexLock order(changes_mutex_);
+  // Since the change was prepared, the tombstone that it replaces may have become superfluous.
+  if (entry.previous.is_tombstone() && !has_place(hash, entry.previous)) entry.previous = Place();
   const auto new_pack = log_.pack(entry.place.location().pack);
   const auto old_pack = log_.pack(entry.previous.location().pack);
   catalogue_->put(key, entry);
@@ -434,7 +440,18 @@ void Drive::apply(std::string_view key, std::uint64_t hash, const CatalogueEntry
   }
 }
 
+bool Drive::has_place(std::uint64_t hash, Place place) const {
+  ReaderLock lock(table_mutex_);
+  for (const Place match : table_.find(hash)) {
+    if (match.location() == place.location()) return true;
+  }
+  return false;
+}
+
+// Nothing happens when the key has a newer record by now.
 void Drive::forget(std::string_view key, std::uint64_t hash, Place place) {
+  MutexLock order(changes_mutex_);
+  if (!has_place(hash, place)) return;
   CatalogueEntry entry;
   entry.previous = place;
   catalogue_->put(key, entry);

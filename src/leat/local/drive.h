@@ -208,9 +208,11 @@ class Drive final : private PackLog::Listener {
   Result<std::optional<CatalogueEntry>> find_entry(std::string_view key, std::uint64_t hash);
   // The same from the ordered catalogue alone, for records that cannot be read.
   Result<std::optional<CatalogueEntry>> find_in_catalogue(std::string_view key);
-  void apply(std::string_view key, std::uint64_t hash, const CatalogueEntry& entry)
-      EXCLUDES(table_mutex_);
-  void forget(std::string_view key, std::uint64_t hash, Place place) EXCLUDES(table_mutex_);
+  void apply(std::string_view key, std::uint64_t hash, CatalogueEntry entry)
+      EXCLUDES(changes_mutex_, table_mutex_);
+  void forget(std::string_view key, std::uint64_t hash, Place place)
+      EXCLUDES(changes_mutex_, table_mutex_);
+  bool has_place(std::uint64_t hash, Place place) const EXCLUDES(table_mutex_);
 
   Result<std::optional<Found>> read_found(std::string_view key, std::string_view path, Place place,
                                           std::shared_ptr<Pack> pack, ReadAlong read_along);
@@ -278,6 +280,8 @@ class Drive final : private PackLog::Listener {
 
   mutable Mutex damage_mutex_;
   std::vector<PackLog::Damage> damages_ GUARDED_BY(damage_mutex_);
+
+  Mutex changes_mutex_;  // the catalogue and the table change together
 };
 
 }  // namespace leat::local

@@ -121,7 +121,7 @@ Status Engine::adopt_members(std::vector<std::shared_ptr<Member>> opened) {
                                                             opened.front()->directory, member->directory));
     }
     if (block.set_epoch > newest.set_epoch) newest = block;
-    settled &= block.is_settled;
+    settled &= block.is_settled && !block.is_draining;
   }
   Members all;
   for (const std::string& id : newest.drive_ids) {

@@ -114,6 +114,8 @@ class Engine {
   Result<bool> may_be_missing(std::string_view key) const;
   Status bring_home(std::string_view key, const std::shared_ptr<Drive>& home, const Context& context);
   Status move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to, const Context& context);
+  Status import(std::string_view key, const Found& found, Drive& from, const std::shared_ptr<Drive>& to,
+                const Context& context);
   Result<Record> copy_files(const Record& record, Drive& from, Drive& to, const Context& context);
   Status copy_bucket_records(const Context& context);
   // Moves some records; true while there is more to do.

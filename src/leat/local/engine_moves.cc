@@ -91,17 +91,18 @@ Status Engine::start_draining(const std::string& id, const Context& context) {
     return m->drive && !m->is_draining && m->id != id;
   });
   if (stays == 0) return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
-  update_settled(false);
   std::vector<std::string> ids;
+  for (const auto& member : changed) ids.push_back(member->id);
+  settle_drive_ = 0;
+  settle_key_.clear();
+  // In this order: nobody may look for a key in its new home alone before it is there.
+  RETURN_IF_ERROR(write_set(ids, false));
   for (auto& member : changed) {
-    ids.push_back(member->id);
     if (member->id != id || !member->drive) continue;
     RETURN_IF_ERROR(member->drive->update_superblock([](Superblock& block) { block.is_draining = true; }));
     std::const_pointer_cast<Member>(member)->is_draining = true;
   }
-  settle_drive_ = 0;
-  settle_key_.clear();
-  return write_set(ids, false);
+  return ok_status();
 }
 
 Status Engine::drop_drive(const std::string& id, const Context& context) {
@@ -138,32 +139,33 @@ Status Engine::bring_home(std::string_view key, const std::shared_ptr<Drive>& ho
   return ok_status();
 }
 
+namespace {
+
+// Whether a drive that has `there` (if anything) lacks `record`. A tombstone as old as an object is
+// the trace of its departure, not of a delete.
+bool lacks(const std::optional<Found>& there, const Found& record) {
+  if (!there || there->record.generation < record.record.generation) return true;
+  return there->record.generation == record.record.generation && there->is_tombstone() &&
+         !record.is_tombstone();
+}
+
+}  // namespace
+
 // Moves the newest record that `from` has of a key, unless `to` has a newer one; `from` forgets it.
 Status Engine::move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
                     const Context& context) {
   ASSIGN_OR_RETURN(auto found, from.find(key, ReadAlong::kSmallObjects, context));
   if (!found) return ok_status();
-  const bool is_tombstone = found->is_tombstone();
-  ASSIGN_OR_RETURN(const auto there, to->find(key, ReadAlong::kNothing, context));
-  if (is_tombstone && (!there || there->record.generation >= found->record.generation)) return ok_status();
-  found->record.key = key;
-  std::vector<std::byte> bytes;
-  std::string adopted;
-  if (!there || there->record.generation < found->record.generation) {
-    Record record = found->record;
-    if (record.kind == RecordKind::kObject) {
-      ASSIGN_OR_RETURN(bytes, read_packed_object(from, *found));
-    } else if (record.kind == RecordKind::kReference) {
-      ASSIGN_OR_RETURN(record, copy_files(record, from, *to, context));
-      adopted = record.extents.front().path;
+  ASSIGN_OR_RETURN(auto there, to->find(key, ReadAlong::kNothing, context));
+  if (found->is_tombstone() && !there) return ok_status();
+  if (lacks(there, *found)) {
+    RETURN_IF_ERROR(import(key, *found, from, to, context));
+    ASSIGN_OR_RETURN(there, to->find(key, ReadAlong::kNothing, context));
+    if (lacks(there, *found)) {
+      return Error(ErrorCode::kIoError, fmt::format("{} did not arrive on {}", key, to->files().root()));
     }
-    Change arrival(std::move(record), bytes);
-    arrival.keeps_generation = true;
-    const Status arrived = to->commit(arrival, context);
-    if (!adopted.empty()) to->end_adoption(adopted);
-    if (!arrived.ok() && !arrived.failed_with(ErrorCode::kPreconditionFailed)) return arrived;
   }
-  if (is_tombstone) return ok_status();
+  if (found->is_tombstone()) return ok_status();
   // A tombstone as old as the object: it hides the copy here and nothing anywhere else.
   Record departure;
   departure.kind = RecordKind::kDelete;
@@ -175,6 +177,28 @@ Status Engine::move(std::string_view key, Drive& from, const std::shared_ptr<Dri
   leave.moved_from = found->place.location();
   const Status left = from.commit(leave, context);
   return left.failed_with(ErrorCode::kPreconditionFailed) ? ok_status() : left;
+}
+
+// Writes a record of `from` to `to`, as old as it is.
+Status Engine::import(std::string_view key, const Found& found, Drive& from,
+                      const std::shared_ptr<Drive>& to, const Context& context) {
+  Record record = found.record;
+  record.key = key;
+  std::vector<std::byte> bytes;
+  if (record.kind == RecordKind::kObject) {
+    ASSIGN_OR_RETURN(bytes, read_packed_object(from, found));
+  } else if (record.kind == RecordKind::kReference) {
+    ASSIGN_OR_RETURN(record, copy_files(record, from, *to, context));
+  }
+  const std::vector<Extent> adopted = record.extents;
+  Change arrival(std::move(record), bytes);
+  arrival.keeps_generation = true;
+  const Status arrived = to->commit(arrival, context);
+  for (const Extent& extent : adopted) {
+    to->end_adoption(extent.path);
+    if (!arrived.ok()) to->discard_adopted(extent.path, arrived.error().code());
+  }
+  return arrived.failed_with(ErrorCode::kPreconditionFailed) ? ok_status() : arrived;
 }
 
 Result<Record> Engine::copy_files(const Record& record, Drive& from, Drive& to, const Context& context) {
@@ -250,6 +274,8 @@ Result<bool> Engine::settle_some(const Context& context) {
   }
   std::vector<std::string> ids;
   for (const auto& member : all) ids.push_back(member->id);
+  // A crash may have come between the making of a drive and this.
+  RETURN_IF_ERROR(copy_bucket_records(context));
   RETURN_IF_ERROR(write_set(ids, true));
   return true;
 }

@@ -51,6 +51,10 @@ class Workload {
       if (*is_drive) drives.push_back(directory);
     }
     auto opened = LocalStore::open(drives, simulated_options(disk));
+    if (opened.failed_with(ErrorCode::kInvalidArgument) && !leaving_.empty()) {
+      std::erase(drives, leaving_);  // it has left
+      opened = LocalStore::open(drives, simulated_options(disk));
+    }
     ASSERT_TRUE(succeeds(opened));
     store_ = *opened;
     const auto bucket = store_->bucket("data");
@@ -120,10 +124,18 @@ class Workload {
       }
       case 5:
         if (i % 3 == 0 && directories_.size() < 3) {
-          directories_.push_back("drive" + std::to_string(directories_.size()));
+          directories_.push_back("drive" + std::to_string(++drives_made_));
           return store_->add_drive(directories_.back(), {}).ok();
         }
         return store_->maintain({}).ok();
+      case 7:
+        if (i % 3 == 0 && directories_.size() > 1) {
+          leaving_ = directories_[random_.uniform(directories_.size())];
+          if (!store_->remove_drive(leaving_, {}).ok()) return false;
+          std::erase(directories_, leaving_);
+          return true;
+        }
+        return store_->settle({}).ok();
       case 6:
         if (i % 4 == 0) return reopen();
         [[fallthrough]];
@@ -159,6 +171,8 @@ class Workload {
   Random random_;
   StoreOptions options_;
   std::vector<std::string> directories_{"drive0"};
+  int drives_made_ = 0;
+  std::string leaving_;
   std::shared_ptr<LocalStore> store_;
   bool has_bucket_ = false;
   std::map<std::string, std::optional<Bytes>> acknowledged_;  // nothing: removed

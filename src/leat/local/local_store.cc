@@ -394,10 +394,14 @@ Result<std::shared_ptr<LocalStore>> LocalStore::open(const std::vector<std::stri
 Result<std::shared_ptr<LocalStore>> LocalStore::create(const std::vector<std::string>& directories,
                                                        const StoreOptions& options) {
   for (const std::string& directory : directories) {
-    if (!options.open_directory(directory).failed_with(ErrorCode::kNotFound)) continue;
+    const auto existing = options.open_directory(directory);
+    if (existing.ok()) continue;
+    if (!existing.failed_with(ErrorCode::kNotFound)) return existing.error();
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) return Error::from_errno(error.value(), fmt::format("make directory {}", directory));
+    ASSIGN_OR_RETURN(auto parent, FileSystem::posix(std::filesystem::absolute(directory).parent_path()));
+    RETURN_IF_ERROR(parent->sync_directory("."));
   }
   RETURN_IF_ERROR(Engine::format(directories, options));
   return make_store(directories, options);
