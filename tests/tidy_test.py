@@ -74,6 +74,11 @@ def headers_introduce_themselves(files: list[SourceFile]) -> Findings:
             yield Finding(file.path, 1, "no #pragma once")
 
 
+def include_name(header: str) -> str:
+    """How a header is included: from src/ by its path, elsewhere by its name alone."""
+    return header.removeprefix("src/") if header.startswith("src/") else os.path.basename(header)
+
+
 def own_header_comes_first(files: list[SourceFile]) -> Findings:
     """So the ordinary build shows that the header needs no other before it."""
     paths = {file.path for file in files}
@@ -82,9 +87,10 @@ def own_header_comes_first(files: list[SourceFile]) -> Findings:
         if header not in paths or file.suffix() != ".cc":
             continue
         first = INCLUDE.search(file.text)
-        if first is None or first[1] != f'"{header.removeprefix("src/")}"':
+        own = include_name(header)
+        if first is None or first[1] != f'"{own}"':
             line = file.text.count("\n", 0, first.start(1)) + 1 if first else 1
-            yield Finding(file.path, line, f"the first include is {header.removeprefix('src/')}")
+            yield Finding(file.path, line, f"the first include is {own}")
 
 
 def no_orphans(files: list[SourceFile]) -> Findings:
@@ -99,7 +105,7 @@ def no_orphans(files: list[SourceFile]) -> Findings:
     for file in sources(files):
         if file.suffix() == ".cc" and file.path not in built:
             yield Finding(file.path, 1, "no CMakeLists.txt builds it")
-        if file.suffix() == ".h" and file.path.removeprefix("src/") not in included:
+        if file.suffix() == ".h" and include_name(file.path) not in included:
             yield Finding(file.path, 1, "nobody includes it")
 
 

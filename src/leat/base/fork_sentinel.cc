@@ -15,7 +15,8 @@ std::size_t page_bytes() {
 }  // namespace
 
 Result<std::unique_ptr<ForkSentinel>> ForkSentinel::create() {
-  void* page = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page =
+      mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return Error::from_errno(errno, "mmap");
   if (madvise(page, page_bytes(), MADV_WIPEONFORK) != 0) {
     const int error = errno;

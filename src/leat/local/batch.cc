@@ -50,7 +50,8 @@ bool header_is_of(const std::byte* header, std::string_view key) {
 // How much of an object's bytes a read can want, knowing only that there are at most `most`.
 ByteRange wanted_range(const BatchRead& read, std::uint64_t most) {
   ByteRange range = read.range.within(most);
-  if (!read.target.empty()) range.length = std::min<std::uint64_t>(range.length, read.target.size());
+  if (!read.target.empty())
+    range.length = std::min<std::uint64_t>(range.length, read.target.size());
   return range;
 }
 
@@ -73,7 +74,8 @@ class PackCache {
 };
 
 // Gives the bytes to the read: into its own buffer, or as a part of `owner`.
-void deliver(BatchReader::Item& item, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+void deliver(BatchReader::Item& item, std::span<const std::byte> bytes,
+             std::shared_ptr<const void> owner) {
   BatchRead& read = *item.read;
   if (!read.target.empty()) {
     std::memcpy(read.target.data(), bytes.data(), bytes.size());
@@ -107,7 +109,8 @@ class BatchReader::Gather {
   }
   // Copies the pieces, which may be mapped files, one after another. False when any could not be.
   bool copy(std::span<const iovec> pieces, std::size_t total) {
-    return pwritev(descriptor_, pieces.data(), static_cast<int>(pieces.size()), 0) == static_cast<ssize_t>(total);
+    return pwritev(descriptor_, pieces.data(), static_cast<int>(pieces.size()), 0) ==
+           static_cast<ssize_t>(total);
   }
   const std::byte* data() const { return data_; }
 
@@ -196,7 +199,8 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
     prefetch(record, kHeaderPart);
     prefetch(record + kBlockBytes + range.offset, range.length);
     pieces.push_back({const_cast<std::byte*>(record), kHeaderPart});
-    if (range.length > 0) pieces.push_back({const_cast<std::byte*>(record) + kBlockBytes + range.offset, range.length});
+    if (range.length > 0)
+      pieces.push_back({const_cast<std::byte*>(record) + kBlockBytes + range.offset, range.length});
     gathered.emplace_back(item, range);
     total += kHeaderPart + range.length;
   }
@@ -220,7 +224,8 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
       at += kHeaderPart + range.length;
     }
   }
-  if (std::chrono::steady_clock::now() - start > kSlowItem * items.size()) cold_batches_.store(kColdBatches);
+  if (std::chrono::steady_clock::now() - start > kSlowItem * items.size())
+    cold_batches_.store(kColdBatches);
   MutexLock lock(mutex_);
   gathers_.push_back(std::move(gather));
 }
@@ -263,7 +268,8 @@ void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context&
   std::vector<IoRing::Read> reads;
   for (Stretch& stretch : stretches) {
     stretch.bytes = std::make_shared_for_overwrite<std::byte[]>(stretch.length);
-    reads.push_back({stretch.pack->file().descriptor(), stretch.offset, std::span(stretch.bytes.get(), stretch.length)});
+    reads.push_back({stretch.pack->file().descriptor(), stretch.offset,
+                     std::span(stretch.bytes.get(), stretch.length)});
   }
   ring->read_all(reads, context);
   for (std::size_t s = 0; s < stretches.size(); ++s) {
@@ -273,7 +279,8 @@ void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context&
       const std::uint64_t start = item->place.location().offset_bytes() - stretch.offset;
       if (start + item->place.length_bytes() > *reads[s].result) continue;
       const std::shared_ptr<const std::byte[]> record(stretch.bytes, stretch.bytes.get() + start);
-      auto found = drive.interpret(item->key, item->key, item->place, stretch.pack, record, item->place.length_bytes());
+      auto found = drive.interpret(item->key, item->key, item->place, stretch.pack, record,
+                                   item->place.length_bytes());
       if (!found.ok() || !*found || (!(*found)->data && (*found)->record.size_bytes > 0)) continue;
       const ByteRange range = wanted_range(*item->read, (*found)->record.size_bytes);
       deliver(*item, std::span((*found)->data.get() + range.offset, range.length), (*found)->data);

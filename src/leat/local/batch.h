@@ -3,14 +3,14 @@
 // A mini-batch is a few hundred small reads at random places. Two ways lead to them:
 //
 //   warm  The records were compared with their checksums before and are in the page cache. The
-//         packs are mapped, and one pwritev() into a memory file lets the kernel gather all records;
-//         nothing of ours dereferences a mapped pack, so a page that the disk cannot give is an
-//         error code here and not a signal. Prefetching their lines first hides most of the memory's
-//         latency. About 300 ns a sample, where a pread() each costs 700 to 900.
+//         packs are mapped, and one pwritev() into a memory file lets the kernel gather all
+//         records; nothing of ours dereferences a mapped pack, so a page that the disk cannot give
+//         is an error code here and not a signal. Prefetching their lines first hides most of the
+//         memory's latency. About 300 ns a sample, where a pread() each costs 700 to 900.
 //   cold  Reads in the order of the disk, neighbours joined, all under way at once by io_uring.
 //
-// What fits neither (shards' members, large objects, odd names, a store that is not settled) is left
-// to the caller, one by one. Thread-safe; the buffers and rings of a batch are reused.
+// What fits neither (shards' members, large objects, odd names, a store that is not settled) is
+// left to the caller, one by one. Thread-safe; the buffers and rings of a batch are reused.
 #pragma once
 
 #include <atomic>

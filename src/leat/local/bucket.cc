@@ -1,8 +1,8 @@
 #include "leat/local/bucket.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "leat/local/listing_cursor.h"
 #include "leat/local/object_bytes.h"
@@ -59,7 +59,8 @@ Result<BucketChange> BucketChange::begin(BucketState& state) {
   return change;
 }
 
-Bucket::Bucket(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> state, std::string url)
+Bucket::Bucket(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> state,
+               std::string url)
     : store_(std::move(store)), state_(std::move(state)), url_(std::move(url)) {}
 
 Result<Engine*> Bucket::begin(std::string_view name, const Context& context) {
@@ -93,7 +94,8 @@ Result<ListPage> Bucket::list(const ListRequest& request, const Context& context
   return list_ordered(request, cursor, context);
 }
 
-Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name, const OpenOptions& options,
+Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name,
+                                                   const OpenOptions& options,
                                                    const Context& context) {
   ASSIGN_OR_RETURN(Engine* const engine, begin(name, context));
   const std::string key = key_of(name);
@@ -115,11 +117,13 @@ Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name, const 
   }
   ASSIGN_OR_RETURN(auto member, store_->shard_members().find(*engine, key, context));
   if (!member) return ErrorCode::kNotFound;
-  if (is_other_generation(options, member->shard.found.record.generation)) return ErrorCode::kNotFound;
+  if (is_other_generation(options, member->shard.found.record.generation))
+    return ErrorCode::kNotFound;
   return open_member(*std::move(member));
 }
 
-Result<std::unique_ptr<ObjectWriter>> Bucket::create(std::string_view name, const CreateOptions& options,
+Result<std::unique_ptr<ObjectWriter>> Bucket::create(std::string_view name,
+                                                     const CreateOptions& options,
                                                      const Context& context) {
   ASSIGN_OR_RETURN(Engine* const engine, begin(name, context));
   return make_object_writer(store_, state_, *engine, key_of(name), options);
@@ -188,7 +192,8 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   RETURN_IF_ERROR(engine->begin_writing());
   const FilePin pin = home->pin_files(located->found.record.extents);
   ASSIGN_OR_RETURN(Record record, share_files(*engine, source_key, context));
-  if (record.generation != located->found.record.generation) return copy(source, target, options, context);
+  if (record.generation != located->found.record.generation)
+    return copy(source, target, options, context);
   record.key = target_key;
   record.mtime_ns = engine->options().clock->wall_ns();
   record.etag.clear();
@@ -226,12 +231,14 @@ void Bucket::read_batch(std::span<BatchRead> reads, const Context& context) {
     if (drives.size() > 1) {
       const auto drive = (*engine)->home(key);
       if (!drive.ok()) continue;
-      home = static_cast<std::size_t>(std::find(drives.begin(), drives.end(), *drive) - drives.begin());
+      home = static_cast<std::size_t>(std::find(drives.begin(), drives.end(), *drive) -
+                                      drives.begin());
       if (home == drives.size()) continue;
     }
     by_drive[home].push_back({key, &read, hash_key(key), {}});
   }
-  for (std::size_t i = 0; i < drives.size(); ++i) (*engine)->batch_reader().read(*drives[i], by_drive[i], context);
+  for (std::size_t i = 0; i < drives.size(); ++i)
+    (*engine)->batch_reader().read(*drives[i], by_drive[i], context);
   // The rest one by one: members, large objects, misses, whatever is damaged.
   for (BatchRead& read : reads) {
     if (!read.result.failed_with(ErrorCode::kCancelled)) continue;

@@ -51,7 +51,8 @@ class Bucket final : public ObjectStore {
                                              const Context& context) override;
   Result<std::unique_ptr<ObjectWriter>> create(std::string_view name, const CreateOptions& options,
                                                const Context& context) override;
-  Status remove(std::string_view name, const RemoveOptions& options, const Context& context) override;
+  Status remove(std::string_view name, const RemoveOptions& options,
+                const Context& context) override;
   void read_batch(std::span<BatchRead> reads, const Context& context) override;
   Result<ObjectInfo> copy(std::string_view source, std::string_view target,
                           const CreateOptions& options, const Context& context) override;

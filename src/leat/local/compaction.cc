@@ -1,10 +1,10 @@
 // The part of Drive that gives space back: records that are still needed move to the end of the
 // log, then their pack goes. A crash at any point leaves at most a record in two places, with the
 // same generation and the same bytes; recovery takes either.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "leat/base/hash.h"
 #include "leat/base/hex.h"
@@ -63,8 +63,10 @@ Status Drive::compact_all(const Context& context) {
   const std::uint32_t last = log_.active_pack();
   for (const auto& pack : log_.packs()) {
     RETURN_IF_ERROR(context.check());
-    const bool is_all_live = pack->live_bytes() == pack->end_bytes() && pack->tombstone_bytes() == 0;
-    if (pack->id() > last || log_.is_active(pack->id()) || pack->is_damaged() || is_all_live) continue;
+    const bool is_all_live =
+        pack->live_bytes() == pack->end_bytes() && pack->tombstone_bytes() == 0;
+    if (pack->id() > last || log_.is_active(pack->id()) || pack->is_damaged() || is_all_live)
+      continue;
     RETURN_IF_ERROR(compact(*pack, context));
   }
   return ok_status();
@@ -108,7 +110,8 @@ Status Drive::compact(Pack& pack, const Context& context) {
     auto bytes = pack.read_whole(offset, head);
     if (bytes.failed_with(ErrorCode::kCorrupted)) {
       pack.set_damaged();  // never deleted: the pack stays as it is
-      report_damage({location, head.length_bytes, head.record.key + ": " + std::string(bytes.error().message())});
+      report_damage({location, head.length_bytes,
+                     head.record.key + ": " + std::string(bytes.error().message())});
       return ok_status();
     }
     if (!bytes.ok()) return std::move(bytes).error();

@@ -23,8 +23,8 @@ Result<Record> write_as_file(Drive& drive, const Found& found, std::string_view 
 }  // namespace
 
 Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::string_view target,
-                                   const CreateOptions& options, const CommitOptions& commit_options,
-                                   const Context& context) {
+                                   const CreateOptions& options,
+                                   const CommitOptions& commit_options, const Context& context) {
   ASSIGN_OR_RETURN(Engine* const engine, begin(target, context));
   ASSIGN_OR_RETURN(const auto guard, BucketChange::begin(*state_));
   RETURN_IF_ERROR(engine->begin_writing());
@@ -34,7 +34,8 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
   whole.key = key_of(target);
   whole.metadata = options.metadata;
   whole.etag = commit_options.etag;
-  for (const auto& [algorithm, value] : commit_options.checksums) whole.metadata.checksums[algorithm] = value;
+  for (const auto& [algorithm, value] : commit_options.checksums)
+    whole.metadata.checksums[algorithm] = value;
   whole.options[std::string(kSharedOption)] = "yes";
   ASSIGN_OR_RETURN(const auto drive, engine->home(whole.key));
 
@@ -43,7 +44,8 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
   const auto add = [&](const std::string& key) -> Status {
     ASSIGN_OR_RETURN(auto located, engine->find(key, ReadAlong::kSmallObjects, context));
     if (!located) return Error(ErrorCode::kNotFound, "a part of the object does not exist");
-    if (located->drive != drive) return Error(ErrorCode::kUnavailable, "a part is on another drive");
+    if (located->drive != drive)
+      return Error(ErrorCode::kUnavailable, "a part is on another drive");
     if (located->found.record.size_bytes == 0) return ok_status();
     Record part;
     if (located->found.record.kind == RecordKind::kReference) {

@@ -1,9 +1,9 @@
 #include "leat/local/drive.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "leat/base/check.h"
 #include "leat/base/hash.h"
@@ -75,7 +75,8 @@ Result<std::unique_ptr<Drive>> Drive::open(std::unique_ptr<FileSystem> files, Su
     // A block of the catalogue was needed and is damaged: the packs know everything.
     RETURN_IF_ERROR(drive->discard_catalogue());
     auto same_files = std::move(drive->files_);
-    drive.reset(new Drive(std::move(same_files), std::move(superblock), access, options, generations));
+    drive.reset(
+        new Drive(std::move(same_files), std::move(superblock), access, options, generations));
     status = drive->load();
   }
   if (!status.ok()) {
@@ -94,7 +95,8 @@ Status Drive::load() {
       checkpoint = catalogue_->checkpoint();
       WriterLock lock(table_mutex_);
       table_ = std::move(table);
-    } else if (opened.failed_with(ErrorCode::kNotFound) || opened.failed_with(ErrorCode::kCorrupted)) {
+    } else if (opened.failed_with(ErrorCode::kNotFound) ||
+               opened.failed_with(ErrorCode::kCorrupted)) {
       // Lost or damaged: the packs know everything.
       ASSIGN_OR_RETURN(catalogue_, access_ == PackLog::Access::kReadWrite
                                        ? Catalogue::create(*files_, options_.catalogue)
@@ -120,8 +122,8 @@ Status Drive::load() {
 Status Drive::replay(const Record& record, Place place) {
   const std::uint64_t hash = hash_key(record.key);
   ASSIGN_OR_RETURN(auto current, find_entry(record.key, hash));
-  if (current && (current->place.location() == place.location() ||
-                  record.generation < current->generation)) {
+  if (current &&
+      (current->place.location() == place.location() || record.generation < current->generation)) {
     return ok_status();
   }
   CatalogueEntry entry = catalogue_entry(record, place);
@@ -228,7 +230,8 @@ Result<std::optional<Found>> Drive::read_found(std::string_view key, std::string
                                                ReadAlong read_along) {
   const std::uint64_t offset = place.location().offset_bytes();
   const std::uint64_t length = place.length_bytes();
-  const bool whole = read_along == ReadAlong::kSmallObjects && length != 0 && length <= kReadAlongBytes;
+  const bool whole =
+      read_along == ReadAlong::kSmallObjects && length != 0 && length <= kReadAlongBytes;
   const std::uint64_t wanted = whole ? length : kBlockBytes;
   auto bytes = std::make_shared_for_overwrite<std::byte[]>(wanted);
   ASSIGN_OR_RETURN(const auto count, pack->file().read_at(offset, std::span(bytes.get(), wanted)));
@@ -236,8 +239,8 @@ Result<std::optional<Found>> Drive::read_found(std::string_view key, std::string
 }
 
 // Decides what the bytes of a record, or of its first block, mean for whoever looks for `key`.
-Result<std::optional<Found>> Drive::interpret(std::string_view key, std::string_view path, Place place,
-                                              std::shared_ptr<Pack> pack,
+Result<std::optional<Found>> Drive::interpret(std::string_view key, std::string_view path,
+                                              Place place, std::shared_ptr<Pack> pack,
                                               std::shared_ptr<const std::byte[]> bytes,
                                               std::uint64_t count) {
   const std::uint64_t offset = place.location().offset_bytes();
@@ -301,7 +304,8 @@ Result<std::optional<Found>> Drive::read_found_slowly(std::string_view key, Plac
   return std::optional(std::move(found));
 }
 
-Status Drive::check_data(std::string_view key, const Found& found, std::span<const std::byte> data) {
+Status Drive::check_data(std::string_view key, const Found& found,
+                         std::span<const std::byte> data) {
   if (found.place.is_verified()) return ok_status();
   if (crc32c(0, data) == found.record.crc32c) {
     mark_verified(key, found.place);
@@ -309,7 +313,8 @@ Status Drive::check_data(std::string_view key, const Found& found, std::span<con
   }
   constexpr std::string_view kWhat = "the bytes do not match their checksum";
   found.pack->set_damaged();
-  report_damage({found.place.location(), found.place.length_bytes(), fmt::format("{}: {}", key, kWhat)});
+  report_damage(
+      {found.place.location(), found.place.length_bytes(), fmt::format("{}: {}", key, kWhat)});
   return damaged_object(key, found.place.location(), kWhat);
 }
 

@@ -77,7 +77,9 @@ class BlockMarks {
   bool is_checked(std::uint64_t block) const noexcept {
     return marks_[block].load(std::memory_order_relaxed) != 0;
   }
-  void set_checked(std::uint64_t block) noexcept { marks_[block].store(1, std::memory_order_relaxed); }
+  void set_checked(std::uint64_t block) noexcept {
+    marks_[block].store(1, std::memory_order_relaxed);
+  }
 
  private:
   std::vector<std::atomic<std::uint8_t>> marks_;
@@ -88,7 +90,8 @@ class Drive;
 // Keeps files of large objects from being removed while a reader needs their names.
 class [[nodiscard]] FilePin {
  public:
-  FilePin(Drive& drive, std::vector<std::string> paths) : drive_(&drive), paths_(std::move(paths)) {}
+  FilePin(Drive& drive, std::vector<std::string> paths)
+      : drive_(&drive), paths_(std::move(paths)) {}
   FilePin(FilePin&& other) noexcept
       : drive_(std::exchange(other.drive_, nullptr)), paths_(std::move(other.paths_)) {}
   FilePin& operator=(FilePin&&) = delete;
@@ -102,8 +105,9 @@ class [[nodiscard]] FilePin {
 class Drive final : private PackLog::Listener {
  public:
   // REQUIRES: the superblock was read from `files`. `generations` outlives the drive.
-  static Result<std::unique_ptr<Drive>> open(std::unique_ptr<FileSystem> files, Superblock superblock,
-                                             PackLog::Access access, const DriveOptions& options,
+  static Result<std::unique_ptr<Drive>> open(std::unique_ptr<FileSystem> files,
+                                             Superblock superblock, PackLog::Access access,
+                                             const DriveOptions& options,
                                              GenerationSource& generations);
   // Makes the directories of a new drive and writes its superblock.
   static Status format(FileSystem& files, const Superblock& superblock);
@@ -112,11 +116,13 @@ class Drive final : private PackLog::Listener {
   FileSystem& files() const noexcept { return *files_; }
   const std::string& id() const noexcept { return drive_id_; }
   Superblock superblock() const EXCLUDES(superblock_mutex_);
-  Status update_superblock(const std::function<void(Superblock&)>& change) EXCLUDES(superblock_mutex_);
+  Status update_superblock(const std::function<void(Superblock&)>& change)
+      EXCLUDES(superblock_mutex_);
 
   // The newest record of a key, tombstones too; nothing when there is none. The bytes of a small
   // object are checked the first time that this process reads them.
-  Result<std::optional<Found>> find(std::string_view key, ReadAlong read_along, const Context& context);
+  Result<std::optional<Found>> find(std::string_view key, ReadAlong read_along,
+                                    const Context& context);
   std::unique_ptr<Catalogue::Cursor> cursor() const { return catalogue_->cursor(); }
 
   // Commits and then gives back the space of what was replaced.
@@ -127,8 +133,9 @@ class Drive final : private PackLog::Listener {
   Result<std::string> temporary_path();
   // Moves it to its place in the tree, syncs it if wanted, and returns the path there.
   // end_adoption() follows when the record that refers to it is committed, or failed to be.
-  Result<std::string> adopt_file(const std::string& temporary_path, File& file, std::string_view key,
-                                 Durability durability) EXCLUDES(files_mutex_);
+  Result<std::string> adopt_file(const std::string& temporary_path, File& file,
+                                 std::string_view key, Durability durability)
+      EXCLUDES(files_mutex_);
   void end_adoption(const std::string& path) EXCLUDES(files_mutex_);
   // After a commit that failed. If the log may still turn out to have the record, the file stays
   // until the next start, which knows.
@@ -178,13 +185,14 @@ class Drive final : private PackLog::Listener {
   Status discard_catalogue();
 
   void mark_verified(std::string_view key, Place place) EXCLUDES(table_mutex_);
-  // For read_batch(): what find() makes of `count` bytes that were read at `place`; and the places of
-  // many keys at once.
+  // For read_batch(): what find() makes of `count` bytes that were read at `place`; and the places
+  // of many keys at once.
   Result<std::optional<Found>> interpret(std::string_view key, std::string_view path, Place place,
                                          std::shared_ptr<Pack> pack,
-                                         std::shared_ptr<const std::byte[]> bytes, std::uint64_t count);
-  void find_places(std::span<const std::uint64_t> hashes, std::span<NameTable::Matches> matches) const
-      EXCLUDES(table_mutex_);
+                                         std::shared_ptr<const std::byte[]> bytes,
+                                         std::uint64_t count);
+  void find_places(std::span<const std::uint64_t> hashes,
+                   std::span<NameTable::Matches> matches) const EXCLUDES(table_mutex_);
 
  private:
   Drive(std::unique_ptr<FileSystem> files, Superblock superblock, PackLog::Access access,
@@ -246,8 +254,8 @@ class Drive final : private PackLog::Listener {
   std::unique_ptr<Catalogue> catalogue_;
   std::atomic<std::uint64_t> next_temporary_{1};
   std::atomic<bool> tombstones_droppable_{false};
-  std::atomic<bool> may_have_orphans_{false};  // to be looked for at the next start
-  std::atomic<bool> sweep_is_due_{false};      // to be looked for now
+  std::atomic<bool> may_have_orphans_{false};     // to be looked for at the next start
+  std::atomic<bool> sweep_is_due_{false};         // to be looked for now
   std::atomic<bool> catalogue_discarded_{false};  // it must not be written again
   // A record that cannot be read may refer to any file that is shared: these stay.
   std::atomic<bool> shared_files_uncertain_{false};
@@ -276,7 +284,8 @@ class Drive final : private PackLog::Listener {
   std::set<std::string> pending_files_ GUARDED_BY(files_mutex_);
 
   Mutex marks_mutex_;
-  std::map<std::uint64_t, std::shared_ptr<BlockMarks>> marks_ GUARDED_BY(marks_mutex_);  // by generation
+  std::map<std::uint64_t, std::shared_ptr<BlockMarks>> marks_
+      GUARDED_BY(marks_mutex_);  // by generation
 
   mutable Mutex damage_mutex_;
   std::vector<PackLog::Damage> damages_ GUARDED_BY(damage_mutex_);

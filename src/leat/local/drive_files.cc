@@ -1,8 +1,8 @@
 // The part of Drive that looks after the files of large objects.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "leat/local/drive.h"
 #include "leat/local/layout.h"
@@ -24,7 +24,8 @@ Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& f
   RETURN_IF_ERROR(files_->set_mode(temporary_path, kObjectMode));
   const std::string plain = fmt::format("{}/{}", kObjectDirectory, escape_path(key));
   const std::uint64_t number = generations_.next();  // never used before, so a name with it is free
-  const std::string apart = fmt::format("{}/{}", kObjectDirectory, tag_directories(escape_path(key)));
+  const std::string apart =
+      fmt::format("{}/{}", kObjectDirectory, tag_directories(escape_path(key)));
   // First under its own name; if an older version or a directory has that, with a tag; if a
   // directory of its path is a file, with the directories tagged.
   for (const std::string& path : {plain, tag_version(plain, number), tag_version(apart, number)}) {
@@ -52,11 +53,12 @@ Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& f
   return Error(ErrorCode::kIoError, fmt::format("no file name is free for {}", key));
 }
 
-// Makes the name of a file durable, and those of its directories: somebody else may have made them a
-// moment ago and not have synced them yet. Each is looked after once by each process.
+// Makes the name of a file durable, and those of its directories: somebody else may have made them
+// a moment ago and not have synced them yet. Each is looked after once by each process.
 Status Drive::sync_directories(std::string_view path) {
   std::vector<std::string> unsure;
-  for (std::string_view name = parent_path(path); name.size() > kObjectDirectory.size(); name = parent_path(name)) {
+  for (std::string_view name = parent_path(path); name.size() > kObjectDirectory.size();
+       name = parent_path(name)) {
     MutexLock lock(files_mutex_);
     if (durable_directories_.contains(name)) break;
     unsure.emplace_back(name);
@@ -159,7 +161,8 @@ std::shared_ptr<BlockMarks> Drive::block_marks(const Record& record) {
 Error Drive::damaged_file(std::string_view key, std::string_view path, std::string_view what) {
   report_damage({{}, 0, fmt::format("{} ({}): {}", key, path, what)});
   return Error(ErrorCode::kCorrupted, fmt::format("{} is damaged ({}: {}) and is not served; "
-                                                  "'leat verify' lists what else is", key, path, what));
+                                                  "'leat verify' lists what else is",
+                                                  key, path, what));
 }
 
 void Drive::remove_empty_directories(std::string_view path) {
@@ -208,7 +211,8 @@ Status Drive::clean_temporary() {
 Result<bool> Drive::is_referred_to(const std::string& path, const Context& context) {
   {
     MutexLock lock(files_mutex_);
-    if (pending_files_.contains(path) || shared_files_.contains(path) || pinned_files_.contains(path)) {
+    if (pending_files_.contains(path) || shared_files_.contains(path) ||
+        pinned_files_.contains(path)) {
       return true;
     }
   }

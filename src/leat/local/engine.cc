@@ -1,10 +1,9 @@
 #include "leat/local/engine.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-
-#include <fmt/format.h>
 
 #include "leat/local/layout.h"
 #include "leat/local/placement.h"
@@ -117,15 +116,17 @@ Status Engine::adopt_members(std::vector<std::shared_ptr<Member>> opened) {
   for (const auto& member : opened) {
     const Superblock block = member->drive->superblock();
     if (block.store_id != newest.store_id) {
-      return Error(ErrorCode::kInvalidArgument, fmt::format("{} and {} belong to different stores",
-                                                            opened.front()->directory, member->directory));
+      return Error(ErrorCode::kInvalidArgument,
+                   fmt::format("{} and {} belong to different stores", opened.front()->directory,
+                               member->directory));
     }
     if (block.set_epoch > newest.set_epoch) newest = block;
     settled &= block.is_settled && !block.is_draining;
   }
   Members all;
   for (const std::string& id : newest.drive_ids) {
-    const auto it = std::find_if(opened.begin(), opened.end(), [&](const auto& m) { return m->id == id; });
+    const auto it =
+        std::find_if(opened.begin(), opened.end(), [&](const auto& m) { return m->id == id; });
     if (it != opened.end()) {
       all.push_back(*it);
     } else {
@@ -135,10 +136,12 @@ Status Engine::adopt_members(std::vector<std::shared_ptr<Member>> opened) {
     }
   }
   for (const auto& member : opened) {
-    if (std::find(newest.drive_ids.begin(), newest.drive_ids.end(), member->id) == newest.drive_ids.end()) {
-      return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("{} was taken out of the store; 'leat drive add' takes an empty directory",
-                               member->directory));
+    if (std::find(newest.drive_ids.begin(), newest.drive_ids.end(), member->id) ==
+        newest.drive_ids.end()) {
+      return Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("{} was taken out of the store; 'leat drive add' takes an empty directory",
+                      member->directory));
     }
   }
   {
@@ -152,7 +155,8 @@ Status Engine::adopt_members(std::vector<std::shared_ptr<Member>> opened) {
 
 void Engine::update_settled(bool settled) {
   const Members all = members();
-  const bool whole = std::all_of(all.begin(), all.end(), [](const auto& m) { return m->drive != nullptr; });
+  const bool whole =
+      std::all_of(all.begin(), all.end(), [](const auto& m) { return m->drive != nullptr; });
   settled_.store(settled);
   for (const auto& member : all) {
     if (member->drive) member->drive->set_tombstones_droppable(settled && whole);
@@ -223,7 +227,8 @@ Result<std::optional<Located>> Engine::find(std::string_view key, ReadAlong read
   if (!is_settled()) return find_newest(key, read_along, context);
   ASSIGN_OR_RETURN(auto drive, home(key));
   ASSIGN_OR_RETURN(auto found, drive->find(key, read_along, context));
-  if (found && !found->is_tombstone()) return std::optional(Located{*std::move(found), std::move(drive)});
+  if (found && !found->is_tombstone())
+    return std::optional(Located{*std::move(found), std::move(drive)});
   // The set may have changed between the two looks.
   if (!is_settled()) return find_newest(key, read_along, context);
   ASSIGN_OR_RETURN(const bool unknown, may_be_missing(key));
@@ -257,7 +262,8 @@ Result<bool> Engine::may_be_missing(std::string_view key) const {
   bool any_missing = false;
   for (const auto& member : members_) {
     any_missing |= member->drive == nullptr;
-    if (best == nullptr || placement_score(key, member->id) > placement_score(key, best->id)) best = member.get();
+    if (best == nullptr || placement_score(key, member->id) > placement_score(key, best->id))
+      best = member.get();
   }
   if (!any_missing) return false;
   return !settled_.load() || best->drive == nullptr;
@@ -337,7 +343,8 @@ Status Engine::Cursor::pick() {
       } else if (cursor->key() == best->key()) {
         const CatalogueEntry& a = cursor->entry();
         const CatalogueEntry& b = best->entry();
-        if (a.generation > b.generation || (a.generation == b.generation && a.is_visible())) best = cursor.get();
+        if (a.generation > b.generation || (a.generation == b.generation && a.is_visible()))
+          best = cursor.get();
       }
     }
     valid_ = best != nullptr;

@@ -43,7 +43,8 @@ class Engine {
   bool is_writable() const noexcept { return access_ == PackLog::Access::kReadWrite; }
 
   // Nothing for tombstones and unknown keys. kUnavailable when a missing drive may have it.
-  Result<std::optional<Located>> find(std::string_view key, ReadAlong read_along, const Context& context);
+  Result<std::optional<Located>> find(std::string_view key, ReadAlong read_along,
+                                      const Context& context);
 
   // Call before the first change of any kind; cheap afterwards. Starts a new epoch of generations.
   Status begin_writing() EXCLUDES(writing_mutex_);
@@ -100,7 +101,8 @@ class Engine {
   };
   using Members = std::vector<std::shared_ptr<const Member>>;
 
-  Engine(PackLog::Access access, const StoreOptions& options) : options_(options), access_(access) {}
+  Engine(PackLog::Access access, const StoreOptions& options)
+      : options_(options), access_(access) {}
   Result<std::shared_ptr<Member>> open_member(const std::string& directory);
   Status adopt_members(std::vector<std::shared_ptr<Member>> opened);
   Result<std::unique_ptr<FileLock>> lock_drive(FileSystem& files);
@@ -112,10 +114,12 @@ class Engine {
   Result<std::optional<Located>> find_newest(std::string_view key, ReadAlong read_along,
                                              const Context& context);
   Result<bool> may_be_missing(std::string_view key) const;
-  Status bring_home(std::string_view key, const std::shared_ptr<Drive>& home, const Context& context);
-  Status move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to, const Context& context);
-  Status import(std::string_view key, const Found& found, Drive& from, const std::shared_ptr<Drive>& to,
-                const Context& context);
+  Status bring_home(std::string_view key, const std::shared_ptr<Drive>& home,
+                    const Context& context);
+  Status move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
+              const Context& context);
+  Status import(std::string_view key, const Found& found, Drive& from,
+                const std::shared_ptr<Drive>& to, const Context& context);
   Result<Record> copy_files(const Record& record, Drive& from, Drive& to, const Context& context);
   Status copy_bucket_records(const Context& context);
   // Moves some records; true while there is more to do.

@@ -1,7 +1,7 @@
 // The part of Engine that changes the set of drives and moves records to where they belong.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "leat/base/hash.h"
 #include "leat/local/engine.h"
@@ -33,9 +33,11 @@ Result<std::vector<DriveInfo>> Engine::drive_infos() const {
 
 Result<std::string> Engine::drive_id(const std::string& drive) const {
   for (const auto& member : members()) {
-    if (member->id == drive || (!member->directory.empty() && member->directory == drive)) return member->id;
+    if (member->id == drive || (!member->directory.empty() && member->directory == drive))
+      return member->id;
   }
-  return Error(ErrorCode::kNotFound, fmt::format("{} is not a drive of this store; 'leat drive ls' lists them", drive));
+  return Error(ErrorCode::kNotFound,
+               fmt::format("{} is not a drive of this store; 'leat drive ls' lists them", drive));
 }
 
 Status Engine::write_set(const std::vector<std::string>& ids, bool settled) {
@@ -56,8 +58,10 @@ Status Engine::add_drive(const std::string& directory, const Context& context) {
   RETURN_IF_ERROR(begin_writing());
   ASSIGN_OR_RETURN(auto files, options_.open_directory(directory));
   ASSIGN_OR_RETURN(auto entries, files->read_directory("."));
-  const bool is_empty = std::all_of(entries.begin(), entries.end(), [](const auto& e) { return e.name == "lost+found"; });
-  if (!is_empty) return Error(ErrorCode::kInvalidArgument, fmt::format("{} is not empty", directory));
+  const bool is_empty = std::all_of(entries.begin(), entries.end(),
+                                    [](const auto& e) { return e.name == "lost+found"; });
+  if (!is_empty)
+    return Error(ErrorCode::kInvalidArgument, fmt::format("{} is not empty", directory));
   const auto present = drives();
   Superblock superblock = present.front()->superblock();
   ASSIGN_OR_RETURN(superblock.drive_id, options_.make_id());
@@ -90,7 +94,8 @@ Status Engine::start_draining(const std::string& id, const Context& context) {
   const auto stays = std::count_if(changed.begin(), changed.end(), [&](const auto& m) {
     return m->drive && !m->is_draining && m->id != id;
   });
-  if (stays == 0) return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
+  if (stays == 0)
+    return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
   std::vector<std::string> ids;
   for (const auto& member : changed) ids.push_back(member->id);
   settle_drive_ = 0;
@@ -99,7 +104,8 @@ Status Engine::start_draining(const std::string& id, const Context& context) {
   RETURN_IF_ERROR(write_set(ids, false));
   for (auto& member : changed) {
     if (member->id != id || !member->drive) continue;
-    RETURN_IF_ERROR(member->drive->update_superblock([](Superblock& block) { block.is_draining = true; }));
+    RETURN_IF_ERROR(
+        member->drive->update_superblock([](Superblock& block) { block.is_draining = true; }));
     std::const_pointer_cast<Member>(member)->is_draining = true;
   }
   return ok_status();
@@ -119,7 +125,8 @@ Status Engine::drop_drive(const std::string& id, const Context& context) {
       rest.push_back(member);
     }
   }
-  if (rest.empty()) return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
+  if (rest.empty())
+    return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
   {
     WriterLock lock(drives_mutex_);
     members_ = rest;
@@ -132,7 +139,8 @@ Status Engine::drop_drive(const std::string& id, const Context& context) {
 
 // Before a change of `key` on its home drive: what another drive has of it must be there, so that
 // preconditions see it and the new generation replaces it.
-Status Engine::bring_home(std::string_view key, const std::shared_ptr<Drive>& home, const Context& context) {
+Status Engine::bring_home(std::string_view key, const std::shared_ptr<Drive>& home,
+                          const Context& context) {
   for (const auto& drive : drives()) {
     if (drive != home) RETURN_IF_ERROR(move(key, *drive, home, context));
   }
@@ -162,7 +170,8 @@ Status Engine::move(std::string_view key, Drive& from, const std::shared_ptr<Dri
     RETURN_IF_ERROR(import(key, *found, from, to, context));
     ASSIGN_OR_RETURN(there, to->find(key, ReadAlong::kNothing, context));
     if (lacks(there, *found)) {
-      return Error(ErrorCode::kIoError, fmt::format("{} did not arrive on {}", key, to->files().root()));
+      return Error(ErrorCode::kIoError,
+                   fmt::format("{} did not arrive on {}", key, to->files().root()));
     }
   }
   if (found->is_tombstone()) return ok_status();
@@ -201,7 +210,8 @@ Status Engine::import(std::string_view key, const Found& found, Drive& from,
   return arrived.failed_with(ErrorCode::kPreconditionFailed) ? ok_status() : arrived;
 }
 
-Result<Record> Engine::copy_files(const Record& record, Drive& from, Drive& to, const Context& context) {
+Result<Record> Engine::copy_files(const Record& record, Drive& from, Drive& to,
+                                  const Context& context) {
   ASSIGN_OR_RETURN(const std::string temporary, to.temporary_path());
   ASSIGN_OR_RETURN(auto file, to.files().open(temporary, OpenMode::kCreate));
   ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open_reference(from, record));

@@ -41,7 +41,11 @@ Result<ObjectInfo> ListingCursor::info() const {
 
 MemberListingCursor::MemberListingCursor(Engine& engine, ShardMembers& members,
                                          std::string_view bucket, const Context& context)
-    : engine_(engine), members_(members), bucket_(bucket), context_(context), objects_(engine, bucket) {}
+    : engine_(engine),
+      members_(members),
+      bucket_(bucket),
+      context_(context),
+      objects_(engine, bucket) {}
 
 Status MemberListingCursor::seek(std::string_view at_or_after) {
   const std::string position(at_or_after);
@@ -74,7 +78,8 @@ Status MemberListingCursor::open_shard(std::string_view name, std::string_view a
 Status MemberListingCursor::next() {
   if (!is_object_) {
     OpenShard& shard = shards_[shard_];
-    if (++shard.at == shard.located.index->size()) shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(shard_));
+    if (++shard.at == shard.located.index->size())
+      shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(shard_));
     return pick();
   }
   const std::string passed = name_;

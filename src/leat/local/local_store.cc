@@ -1,11 +1,11 @@
 #include "leat/local/local_store.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <filesystem>
 #include <map>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "leat/base/fork_sentinel.h"
 #include "leat/base/mutex.h"
@@ -53,8 +53,11 @@ class Store final : public LocalStore, public EngineSource {
  public:
   Store(std::vector<std::string> directories, const StoreOptions& options,
         std::unique_ptr<Engine> engine, std::unique_ptr<ForkSentinel> sentinel)
-      : directories_(std::move(directories)), options_(options), engine_(std::move(engine)),
-        sentinel_(std::move(sentinel)), shard_members_(options.shard_index_cache_bytes) {}
+      : directories_(std::move(directories)),
+        options_(options),
+        engine_(std::move(engine)),
+        sentinel_(std::move(sentinel)),
+        shard_members_(options.shard_index_cache_bytes) {}
 
   ~Store() override {
     if (sentinel_->is_forked()) {
@@ -73,8 +76,10 @@ class Store final : public LocalStore, public EngineSource {
   // LocalStore
   Status close(const Context& context) override;
   Status announce(std::string_view url) override { return engine_->announce(url); }
-  Status create_bucket(std::string_view name, const BucketOptions& options, const Context& context) override;
-  Status set_bucket(std::string_view name, const BucketOptions& options, const Context& context) override;
+  Status create_bucket(std::string_view name, const BucketOptions& options,
+                       const Context& context) override;
+  Status set_bucket(std::string_view name, const BucketOptions& options,
+                    const Context& context) override;
   Status remove_bucket(std::string_view name, const Context& context) override;
   Result<std::vector<BucketInfo>> list_buckets(const Context& context) override;
   Result<std::shared_ptr<ObjectStore>> bucket(std::string_view name) override;
@@ -91,7 +96,8 @@ class Store final : public LocalStore, public EngineSource {
 
   // EngineSource
   Result<Engine*> engine() override {
-    if (sentinel_->is_forked()) [[unlikely]] return child_engine();
+    if (sentinel_->is_forked()) [[unlikely]]
+      return child_engine();
     if (closed_.load(std::memory_order_relaxed)) [[unlikely]] {
       return Error(ErrorCode::kUnavailable, "the store was closed");
     }
@@ -103,7 +109,8 @@ class Store final : public LocalStore, public EngineSource {
  private:
   Result<Engine*> child_engine();
   Result<std::shared_ptr<BucketState>> find_bucket(std::string_view name) EXCLUDES(buckets_mutex_);
-  Status write_bucket(const Record& record, const Precondition& precondition, const Context& context);
+  Status write_bucket(const Record& record, const Precondition& precondition,
+                      const Context& context);
   Result<Bucket> handle(std::string_view name);
   std::string url_of(std::string_view bucket) const;
   void run_upkeep(const std::stop_token& stop);
@@ -118,7 +125,8 @@ class Store final : public LocalStore, public EngineSource {
   ShardMembers shard_members_;
 
   Mutex buckets_mutex_;
-  std::map<std::string, std::shared_ptr<BucketState>, std::less<>> buckets_ GUARDED_BY(buckets_mutex_);
+  std::map<std::string, std::shared_ptr<BucketState>, std::less<>> buckets_
+      GUARDED_BY(buckets_mutex_);
 
   // One piece of upkeep, or one change of the set of drives, at a time. Held over I/O: that is its
   // purpose. No reader or writer of objects ever waits for it.
@@ -186,7 +194,8 @@ Result<std::shared_ptr<BucketState>> Store::find_bucket(std::string_view name) {
 }
 
 // On every drive, so that no lost drive takes it away.
-Status Store::write_bucket(const Record& record, const Precondition& precondition, const Context& context) {
+Status Store::write_bucket(const Record& record, const Precondition& precondition,
+                           const Context& context) {
   RETURN_IF_ERROR(engine_->begin_writing());
   for (const auto& drive : engine_->drives()) {
     Change change(record, {});
@@ -198,7 +207,8 @@ Status Store::write_bucket(const Record& record, const Precondition& preconditio
   return ok_status();
 }
 
-Status Store::create_bucket(std::string_view name, const BucketOptions& options, const Context& context) {
+Status Store::create_bucket(std::string_view name, const BucketOptions& options,
+                            const Context& context) {
   RETURN_IF_ERROR(engine());
   RETURN_IF_ERROR(check_bucket_name(name));
   const Record record = bucket_record(name, options, options_.clock->wall_ns());
@@ -211,18 +221,22 @@ Status Store::create_bucket(std::string_view name, const BucketOptions& options,
   return ok_status();
 }
 
-Status Store::set_bucket(std::string_view name, const BucketOptions& options, const Context& context) {
+Status Store::set_bucket(std::string_view name, const BucketOptions& options,
+                         const Context& context) {
   RETURN_IF_ERROR(engine());
   ASSIGN_OR_RETURN(const auto state, find_bucket(name));
-  RETURN_IF_ERROR(write_bucket(bucket_record(name, options, state->created_ns), Precondition::none(), context));
-  state->durability = options.durability == Durability::kMemory ? Durability::kMemory : Durability::kDisk;
+  RETURN_IF_ERROR(
+      write_bucket(bucket_record(name, options, state->created_ns), Precondition::none(), context));
+  state->durability =
+      options.durability == Durability::kMemory ? Durability::kMemory : Durability::kDisk;
   return ok_status();
 }
 
 Status Store::remove_bucket(std::string_view name, const Context& context) {
   RETURN_IF_ERROR(engine());
   ASSIGN_OR_RETURN(const auto state, find_bucket(name));
-  if (state->is_closed.exchange(true)) return Error(ErrorCode::kBusy, "the bucket is being removed already");
+  if (state->is_closed.exchange(true))
+    return Error(ErrorCode::kBusy, "the bucket is being removed already");
   const auto remove = [&]() -> Status {
     while (state->changes.load() > 0) {
       RETURN_IF_ERROR(context.check());
@@ -263,14 +277,17 @@ Result<std::vector<BucketInfo>> Store::list_buckets(const Context& context) {
 Result<std::shared_ptr<ObjectStore>> Store::bucket(std::string_view name) {
   ASSIGN_OR_RETURN(auto state, find_bucket(name));
   auto self = std::static_pointer_cast<Store>(shared_from_this());
-  return std::shared_ptr<ObjectStore>(std::make_shared<Bucket>(std::move(self), std::move(state), url_of(name)));
+  return std::shared_ptr<ObjectStore>(
+      std::make_shared<Bucket>(std::move(self), std::move(state), url_of(name)));
 }
 
-Result<ObjectInfo> Store::compose(std::string_view bucket_name, std::span<const std::string> sources,
-                                  std::string_view target, const CreateOptions& options,
-                                  const CommitOptions& commit_options, const Context& context) {
+Result<ObjectInfo> Store::compose(std::string_view bucket_name,
+                                  std::span<const std::string> sources, std::string_view target,
+                                  const CreateOptions& options, const CommitOptions& commit_options,
+                                  const Context& context) {
   ASSIGN_OR_RETURN(auto state, find_bucket(bucket_name));
-  Bucket handle(std::static_pointer_cast<Store>(shared_from_this()), std::move(state), url_of(bucket_name));
+  Bucket handle(std::static_pointer_cast<Store>(shared_from_this()), std::move(state),
+                url_of(bucket_name));
   return handle.compose(sources, target, options, commit_options, context);
 }
 
@@ -375,7 +392,8 @@ Result<std::shared_ptr<LocalStore>> make_store(const std::vector<std::string>& d
   for (bool is_second = false;; is_second = true) {
     ASSIGN_OR_RETURN(auto engine, Engine::open(directories, PackLog::Access::kReadWrite, options));
     ASSIGN_OR_RETURN(auto sentinel, ForkSentinel::create());
-    auto store = std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));
+    auto store =
+        std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));
     Status loaded = store->load_buckets(context);
     if (loaded.ok()) return std::shared_ptr<LocalStore>(std::move(store));
     if (is_second || !loaded.failed_with(ErrorCode::kCorrupted)) return std::move(loaded).error();
@@ -400,7 +418,8 @@ Result<std::shared_ptr<LocalStore>> LocalStore::create(const std::vector<std::st
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) return Error::from_errno(error.value(), fmt::format("make directory {}", directory));
-    ASSIGN_OR_RETURN(auto parent, FileSystem::posix(std::filesystem::absolute(directory).parent_path()));
+    ASSIGN_OR_RETURN(auto parent,
+                     FileSystem::posix(std::filesystem::absolute(directory).parent_path()));
     RETURN_IF_ERROR(parent->sync_directory("."));
   }
   RETURN_IF_ERROR(Engine::format(directories, options));
@@ -418,12 +437,17 @@ Result<bool> LocalStore::is_drive(const std::string& directory, const StoreOptio
 }
 
 Status check_bucket_name(std::string_view name) {
-  const auto is_alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
   bool good = name.size() >= 3 && name.size() <= 63 && is_alphanumeric(name.front());
   for (const char c : name) good &= is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
   if (good) return ok_status();
-  return Error(ErrorCode::kInvalidArgument,
-               fmt::format("'{}' cannot be a bucket's name: 3 to 63 of a-z 0-9 . _ -, a letter or digit first", name));
+  return Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format(
+          "'{}' cannot be a bucket's name: 3 to 63 of a-z 0-9 . _ -, a letter or digit first",
+          name));
 }
 
 }  // namespace leat::local

@@ -1,9 +1,9 @@
 #include "leat/local/object_bytes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "leat/base/hash.h"
 
@@ -73,8 +73,12 @@ class FileBytes final : public ObjectBytes {
  public:
   FileBytes(Drive& drive, std::shared_ptr<Drive> owner, const Record& record,
             std::shared_ptr<BlockMarks> marks)
-      : drive_(drive), owner_(std::move(owner)), record_(record), marks_(std::move(marks)),
-        pin_(drive.pin_files(record_.extents)), files_(record_.extents.size()) {
+      : drive_(drive),
+        owner_(std::move(owner)),
+        record_(record),
+        marks_(std::move(marks)),
+        pin_(drive.pin_files(record_.extents)),
+        files_(record_.extents.size()) {
     std::uint64_t start = 0;
     std::uint64_t block = 0;
     for (const Extent& extent : record_.extents) {
@@ -134,7 +138,8 @@ class FileBytes final : public ObjectBytes {
       if (extent_file->descriptor() < 0) return ErrorCode::kUnsupported;
       const std::uint64_t skip = offset - starts_[i];
       const std::uint64_t length = std::min(left, record_.extents[i].length - skip);
-      if (length > 0) result.push_back({extent_file->descriptor(), record_.extents[i].offset + skip, length});
+      if (length > 0)
+        result.push_back({extent_file->descriptor(), record_.extents[i].offset + skip, length});
       offset += length;
       left -= length;
     }
@@ -184,7 +189,8 @@ class FileBytes final : public ObjectBytes {
           std::min<std::uint64_t>(target.size(), record_.extents[i].length - skip));
       ASSIGN_OR_RETURN(const auto count,
                        extent_file->read_at(record_.extents[i].offset + skip, target.first(here)));
-      if (count != here) return damaged(fmt::format("its file {} is cut short", record_.extents[i].path));
+      if (count != here)
+        return damaged(fmt::format("its file {} is cut short", record_.extents[i].path));
       offset += here;
       target = target.subspan(here);
     }
@@ -234,17 +240,20 @@ Result<std::unique_ptr<ObjectBytes>> ObjectBytes::open(std::shared_ptr<Drive> dr
                                                        std::string_view key, Found found,
                                                        std::shared_ptr<BlockMarks> marks) {
   if (found.record.kind != RecordKind::kReference) {
-    return std::unique_ptr<ObjectBytes>(std::make_unique<PackedBytes>(std::move(drive), key, std::move(found)));
+    return std::unique_ptr<ObjectBytes>(
+        std::make_unique<PackedBytes>(std::move(drive), key, std::move(found)));
   }
   found.record.key = key;
   if (!marks) marks = drive->block_marks(found.record);
   Drive& target = *drive;
-  auto bytes = std::make_unique<FileBytes>(target, std::move(drive), found.record, std::move(marks));
+  auto bytes =
+      std::make_unique<FileBytes>(target, std::move(drive), found.record, std::move(marks));
   RETURN_IF_ERROR(bytes->open_first());
   return std::unique_ptr<ObjectBytes>(std::move(bytes));
 }
 
-Result<std::unique_ptr<ObjectBytes>> ObjectBytes::open_reference(Drive& drive, const Record& record) {
+Result<std::unique_ptr<ObjectBytes>> ObjectBytes::open_reference(Drive& drive,
+                                                                 const Record& record) {
   auto bytes = std::make_unique<FileBytes>(drive, nullptr, record, drive.block_marks(record));
   RETURN_IF_ERROR(bytes->open_first());
   return std::unique_ptr<ObjectBytes>(std::move(bytes));

@@ -22,8 +22,8 @@ class ObjectBytes {
  public:
   // The bytes of a record that was found; `key` is for messages.
   // Which blocks need no comparison any more is kept in `marks`; null: in those of the drive.
-  static Result<std::unique_ptr<ObjectBytes>> open(std::shared_ptr<Drive> drive, std::string_view key,
-                                                   Found found,
+  static Result<std::unique_ptr<ObjectBytes>> open(std::shared_ptr<Drive> drive,
+                                                   std::string_view key, Found found,
                                                    std::shared_ptr<BlockMarks> marks = nullptr);
   // Of a kReference on a drive that outlives the result. REQUIRES: record.key is set.
   static Result<std::unique_ptr<ObjectBytes>> open_reference(Drive& drive, const Record& record);

@@ -41,8 +41,12 @@ class LocalObjectWriter final : public ObjectWriter {
   LocalObjectWriter(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> bucket,
                     Engine& engine, std::string key, const CreateOptions& options,
                     std::shared_ptr<Drive> drive)
-      : store_(std::move(store)), bucket_(std::move(bucket)), engine_(engine), options_(options),
-        durability_(effective(options.durability, *bucket_)), drive_(std::move(drive)),
+      : store_(std::move(store)),
+        bucket_(std::move(bucket)),
+        engine_(engine),
+        options_(options),
+        durability_(effective(options.durability, *bucket_)),
+        drive_(std::move(drive)),
         guard_(options.expected_size_bytes) {
     record_.key = std::move(key);
     record_.metadata = options.metadata;
@@ -71,7 +75,8 @@ class LocalObjectWriter final : public ObjectWriter {
     record_.size_bytes = guard_.size_bytes();
     record_.mtime_ns = engine_.options().clock->wall_ns();
     record_.etag = options.etag;
-    for (const auto& [algorithm, value] : options.checksums) record_.metadata.checksums[algorithm] = value;
+    for (const auto& [algorithm, value] : options.checksums)
+      record_.metadata.checksums[algorithm] = value;
     RETURN_IF_ERROR(write_index(context));
     const Status status = file_ ? commit_large(context) : commit_small(context);
     if (!status.ok()) return status.error();
@@ -85,14 +90,16 @@ class LocalObjectWriter final : public ObjectWriter {
     const std::uint64_t limit = engine_.options().small_object_bytes;
     while (!bytes.empty()) {
       const std::uint64_t room = kChecksumBlockBytes - buffer_.size();
-      const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(room, bytes.size()));
+      const std::size_t count =
+          static_cast<std::size_t>(std::min<std::uint64_t>(room, bytes.size()));
       // A whole block that needs no gathering is written from where it is.
       if (file_ && buffer_.empty() && bytes.size() >= kChecksumBlockBytes) {
         RETURN_IF_ERROR(write_block(bytes.first(kChecksumBlockBytes)));
         bytes = bytes.subspan(kChecksumBlockBytes);
         continue;
       }
-      buffer_.insert(buffer_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
+      buffer_.insert(buffer_.end(), bytes.begin(),
+                     bytes.begin() + static_cast<std::ptrdiff_t>(count));
       bytes = bytes.subspan(count);
       if (!file_ && guard_.size_bytes() > limit) RETURN_IF_ERROR(start_file());
       if (file_ && buffer_.size() == kChecksumBlockBytes) RETURN_IF_ERROR(flush());

@@ -76,7 +76,7 @@ struct Record {
   std::uint32_t crc32c = 0;      // of the object
   std::string etag;              // empty: derived from generation and checksum
   Metadata metadata;
-  std::vector<Extent> extents;            // kReference
+  std::vector<Extent> extents;  // kReference
   // kReference: one for each kChecksumBlockBytes of each extent; every extent begins a new block.
   std::vector<std::uint32_t> block_crcs;
   std::map<std::string, std::string>

@@ -1,10 +1,10 @@
 #include "leat/local/shard_members.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "leat/base/hash.h"
 #include "leat/local/object_bytes.h"
@@ -30,7 +30,8 @@ class MemberReader final : public ObjectReader {
     const ByteRange range = ByteRange{offset, target.size()}.within(info_.size_bytes);
     if (range.length == 0) return std::size_t{0};
     if (info_.size_bytes > kWholeMemberBytes) {
-      return shard_->read_at(located_.member.data_offset + range.offset, target.first(range.length));
+      return shard_->read_at(located_.member.data_offset + range.offset,
+                             target.first(range.length));
     }
     ASSIGN_OR_RETURN(const auto data, whole());
     std::memcpy(target.data(), data->data() + range.offset, range.length);
@@ -100,7 +101,8 @@ Result<std::shared_ptr<const ShardIndex>> read_index(Located located, std::strin
                                                      const Context& context) {
   ObjectInfo info;
   info.size_bytes = located.found.record.size_bytes;
-  ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open(located.drive, shard_key, std::move(located.found)));
+  ASSIGN_OR_RETURN(auto bytes,
+                   ObjectBytes::open(located.drive, shard_key, std::move(located.found)));
   ShardReader reader(std::move(info), std::move(bytes));
   ASSIGN_OR_RETURN(auto indexed, index_shard(reader, context));
   ASSIGN_OR_RETURN(auto index, ShardIndex::decode(std::move(indexed.blob)));
@@ -148,7 +150,8 @@ std::string shard_index_key(std::string_view key) {
 
 Result<std::optional<LocatedMember>> ShardMembers::find(Engine& engine, std::string_view key,
                                                         const Context& context) {
-  for (std::size_t slash = key.find('/', key.find('/') + 1); slash != key.npos; slash = key.find('/', slash + 1)) {
+  for (std::size_t slash = key.find('/', key.find('/') + 1); slash != key.npos;
+       slash = key.find('/', slash + 1)) {
     const std::string_view shard_key = key.substr(0, slash);
     if (!may_be_shard(shard_key) || slash + 1 == key.size()) continue;
     ASSIGN_OR_RETURN(auto shard, engine.find(shard_key, ReadAlong::kNothing, context));
@@ -156,14 +159,17 @@ Result<std::optional<LocatedMember>> ShardMembers::find(Engine& engine, std::str
     ASSIGN_OR_RETURN(auto index, index_of(engine, shard_key, shard->found.record, context));
     if (!index) continue;
     if (const auto member = index->find(key.substr(slash + 1))) {
-      return std::optional(LocatedMember{*std::move(shard), std::string(shard_key), std::move(index), *member});
+      return std::optional(
+          LocatedMember{*std::move(shard), std::string(shard_key), std::move(index), *member});
     }
   }
   return std::optional<LocatedMember>();
 }
 
-Result<std::shared_ptr<const ShardIndex>> ShardMembers::index_of(Engine& engine, std::string_view shard_key,
-                                                                 const Record& shard, const Context& context) {
+Result<std::shared_ptr<const ShardIndex>> ShardMembers::index_of(Engine& engine,
+                                                                 std::string_view shard_key,
+                                                                 const Record& shard,
+                                                                 const Context& context) {
   const auto generation = index_generation(shard);
   if (!generation) return std::shared_ptr<const ShardIndex>();
   {
@@ -195,11 +201,13 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::stored_index(Engine& eng
   const std::string key = shard_index_key(shard_key);
   ASSIGN_OR_RETURN(auto located, engine.find(key, ReadAlong::kSmallObjects, context));
   const auto unusable = [&](std::string_view why) {
-    return Error(ErrorCode::kCorrupted,
-                 fmt::format("the index of {} {}; 'leat verify --repair' makes it anew", shard_key, why));
+    return Error(
+        ErrorCode::kCorrupted,
+        fmt::format("the index of {} {}; 'leat verify --repair' makes it anew", shard_key, why));
   };
   if (!located) return unusable("is lost");
-  if (located->found.record.generation != *generation) return unusable("is that of another version");
+  if (located->found.record.generation != *generation)
+    return unusable("is that of another version");
   const std::uint64_t size_bytes = located->found.record.size_bytes;
   ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open(located->drive, key, std::move(located->found)));
   std::vector<std::byte> blob(size_bytes);
@@ -210,7 +218,8 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::stored_index(Engine& eng
   return std::shared_ptr<const ShardIndex>(std::make_shared<ShardIndex>(std::move(index)));
 }
 
-Status ShardMembers::rebuild_index(Engine& engine, std::string_view shard_key, const Context& context) {
+Status ShardMembers::rebuild_index(Engine& engine, std::string_view shard_key,
+                                   const Context& context) {
   ASSIGN_OR_RETURN(auto located, engine.find(shard_key, ReadAlong::kNothing, context));
   if (!located || !index_generation(located->found.record)) return ok_status();
   RETURN_IF_ERROR(engine.begin_writing());
@@ -258,7 +267,8 @@ ObjectInfo member_info(const LocatedMember& located) {
 Result<std::unique_ptr<ObjectReader>> open_member(LocatedMember located) {
   ASSIGN_OR_RETURN(auto shard,
                    ObjectBytes::open(located.shard.drive, located.shard_key, located.shard.found));
-  return std::unique_ptr<ObjectReader>(std::make_unique<MemberReader>(std::move(located), std::move(shard)));
+  return std::unique_ptr<ObjectReader>(
+      std::make_unique<MemberReader>(std::move(located), std::move(shard)));
 }
 
 }  // namespace leat::local

@@ -1,10 +1,10 @@
 // ShardMembers: the members of tar shards as objects.
 //
 // A shard's record names the generation of its index, which is an object of the store's own next to
-// it. Indexes that were used lately are kept in memory, within a budget. An index is made before its
-// shard: if that never came, the index in the store is not that of the shard that is there. Such an
-// index, or one that is damaged or lost, is made anew in memory from the shard itself, which costs a
-// reading of the shard; rebuild_index() makes it anew in the store. Thread-safe.
+// it. Indexes that were used lately are kept in memory, within a budget. An index is made before
+// its shard: if that never came, the index in the store is not that of the shard that is there.
+// Such an index, or one that is damaged or lost, is made anew in memory from the shard itself,
+// which costs a reading of the shard; rebuild_index() makes it anew in the store. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +45,13 @@ class ShardMembers {
   explicit ShardMembers(std::uint64_t cache_bytes) : cache_bytes_(cache_bytes) {}
 
   // The member that `key` ("bucket/shard.tar/member") names, if there is one.
-  Result<std::optional<LocatedMember>> find(Engine& engine, std::string_view key, const Context& context)
-      EXCLUDES(mutex_);
+  Result<std::optional<LocatedMember>> find(Engine& engine, std::string_view key,
+                                            const Context& context) EXCLUDES(mutex_);
   // The index that is in the store; null when the object is not a shard. kCorrupted when it is
   // damaged, lost, or not that of this shard.
   Result<std::shared_ptr<const ShardIndex>> stored_index(Engine& engine, std::string_view shard_key,
-                                                         const Record& shard, const Context& context);
+                                                         const Record& shard,
+                                                         const Context& context);
   // Writes the index of a shard anew, by reading the shard.
   Status rebuild_index(Engine& engine, std::string_view shard_key, const Context& context);
   // The index of a shard; null when it is not one.

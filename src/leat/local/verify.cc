@@ -9,9 +9,14 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(Engine& engine, ShardMembers& members, const VerifyOptions& options, const Context& context)
-      : engine_(engine), members_(members), options_(options), context_(context),
-        start_(context.clock().now()), buffer_(kChecksumBlockBytes) {}
+  Verifier(Engine& engine, ShardMembers& members, const VerifyOptions& options,
+           const Context& context)
+      : engine_(engine),
+        members_(members),
+        options_(options),
+        context_(context),
+        start_(context.clock().now()),
+        buffer_(kChecksumBlockBytes) {}
 
   Result<VerifyReport> run() {
     Status listed = check_listed();
@@ -71,10 +76,11 @@ class Verifier {
       if (status.ok()) continue;
       if (!status.failed_with(ErrorCode::kCorrupted)) return status;
       if (options_.repair) RETURN_IF_ERROR(drive->discard_catalogue());
-      const std::string_view advice = options_.repair ? "the next start makes it anew"
-                                                      : "'leat verify --repair' makes it anew";
-      report_.damaged.push_back({"", fmt::format("{}: {}; {}", drive->files().root(),
-                                                 status.error().message(), advice), options_.repair});
+      const std::string_view advice =
+          options_.repair ? "the next start makes it anew" : "'leat verify --repair' makes it anew";
+      report_.damaged.push_back(
+          {"", fmt::format("{}: {}; {}", drive->files().root(), status.error().message(), advice),
+           options_.repair});
     }
     return ok_status();
   }
@@ -89,8 +95,9 @@ class Verifier {
     }
     const Record record = located->found.record;
     located->found.place = located->found.place.unverified();  // compared now, whatever was before
-    ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open(located->drive, key, std::move(located->found),
-                                                   std::make_shared<BlockMarks>(record.block_crcs.size())));
+    ASSIGN_OR_RETURN(auto bytes,
+                     ObjectBytes::open(located->drive, key, std::move(located->found),
+                                       std::make_shared<BlockMarks>(record.block_crcs.size())));
     for (std::uint64_t offset = 0; offset < record.size_bytes;) {
       RETURN_IF_ERROR(context_.check());
       ASSIGN_OR_RETURN(const auto count, bytes->read_at(offset, buffer_));
@@ -108,7 +115,8 @@ class Verifier {
     if (index.ok()) return ok_status();
     if (!index.failed_with(ErrorCode::kCorrupted)) return index.error();
     if (options_.repair) RETURN_IF_ERROR(members_.rebuild_index(engine_, key, context_));
-    report_.damaged.push_back({std::string(key), std::string(index.error().message()), options_.repair});
+    report_.damaged.push_back(
+        {std::string(key), std::string(index.error().message()), options_.repair});
     return ok_status();
   }
 
@@ -126,8 +134,11 @@ class Verifier {
       walk.record = [&](std::uint64_t, Pack::Head&) { return context_.check(); };
       walk.damage = [&](std::uint64_t offset, std::uint64_t length, const std::string& what) {
         is_readable = false;
-        report_.damaged.push_back({"", fmt::format("{}/{} at byte {} ({} bytes): {}", drive.files().root(),
-                                                   pack_path(pack->id()), offset, length, what), false});
+        report_.damaged.push_back(
+            {"",
+             fmt::format("{}/{} at byte {} ({} bytes): {}", drive.files().root(),
+                         pack_path(pack->id()), offset, length, what),
+             false});
         return ok_status();
       };
       RETURN_IF_ERROR(walk_pack(*pack, 0, pack->end_bytes(), walk));
@@ -143,14 +154,16 @@ class Verifier {
     // An index is told of with its shard, by which it can be made anew.
     if (status.ok() || is_internal_key(key)) return ok_status();
     const ErrorCode code = status.error().code();
-    if (code == ErrorCode::kCancelled || code == ErrorCode::kDeadlineExceeded) return status.error();
+    if (code == ErrorCode::kCancelled || code == ErrorCode::kDeadlineExceeded)
+      return status.error();
     report_.damaged.push_back({std::string(key), std::string(status.error().message()), false});
     return ok_status();
   }
 
   void pace() {
     if (options_.bytes_per_second == 0) return;
-    const auto due = start_ + std::chrono::nanoseconds(report_.bytes * 1'000 / options_.bytes_per_second * 1'000'000);
+    const auto due = start_ + std::chrono::nanoseconds(report_.bytes * 1'000 /
+                                                       options_.bytes_per_second * 1'000'000);
     if (const auto now = context_.clock().now(); now < due) context_.clock().sleep_for(due - now);
   }
 
@@ -165,8 +178,8 @@ class Verifier {
 
 }  // namespace
 
-Result<VerifyReport> verify_store(Engine& engine, ShardMembers& members, const VerifyOptions& options,
-                                  const Context& context) {
+Result<VerifyReport> verify_store(Engine& engine, ShardMembers& members,
+                                  const VerifyOptions& options, const Context& context) {
   return Verifier(engine, members, options, context).run();
 }
 

@@ -7,7 +7,7 @@
 
 namespace leat::local {
 
-Result<VerifyReport> verify_store(Engine& engine, ShardMembers& members, const VerifyOptions& options,
-                                  const Context& context);
+Result<VerifyReport> verify_store(Engine& engine, ShardMembers& members,
+                                  const VerifyOptions& options, const Context& context);
 
 }  // namespace leat::local

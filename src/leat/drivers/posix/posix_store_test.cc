@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "leat/store/testing/contract.h"
+#include "leat/store/testing/temporary_directory.h"
 
 namespace leat {
 namespace {
@@ -19,27 +19,8 @@ using testing::ContractSubject;
 using testing::fails_with;
 using testing::StoreContract;
 using testing::succeeds;
+using testing::TemporaryDirectory;
 using Names = std::vector<std::string>;
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "posix_store_test.XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // A store in a directory that lives as long as it.
 std::shared_ptr<ObjectStore> make_store() {
@@ -246,26 +227,6 @@ TEST_F(PosixStoreTest, ListsInTheByteOrderOfFullNames) {
   ListRequest request;
   request.limit = 1;
   EXPECT_EQ(list(request), expected);
-}
-
-TEST_F(PosixStoreTest, ListsALargeDirectoryFromMemoryUntilItChanges) {
-  constexpr int kFiles = 5000;
-  for (int index = 0; index < kFiles; ++index) {
-    std::ofstream(root() / std::to_string(100'000 + index));
-  }
-  // Long unchanged, as far as its times say; the store may keep what it reads now.
-  const auto age = std::chrono::hours(1);
-  fs::last_write_time(root(), fs::file_time_type::clock::now() - age);
-  ListRequest request;
-  request.limit = 500;
-  EXPECT_EQ(list(request).size(), kFiles);
-  EXPECT_EQ(list(request).size(), kFiles);
-  put("name", "");
-  EXPECT_EQ(list(request).size(), kFiles + 1);
-  fs::last_write_time(root(), fs::file_time_type::clock::now() - age);
-  EXPECT_EQ(list(request).size(), kFiles + 1);
-  ASSERT_TRUE(succeeds(store_->remove("100000", {}, {})));
-  EXPECT_EQ(list(request).size(), kFiles);
 }
 
 TEST_F(PosixStoreTest, NoticesAFileThatShrinks) {

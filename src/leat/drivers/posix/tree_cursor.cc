@@ -12,7 +12,6 @@
 namespace leat {
 namespace {
 
-constexpr std::size_t kLargeDirectoryEntries = 4096;
 // Longer than a tick of any file system's clock (FAT has two seconds).
 constexpr std::int64_t kSettledNs = 3'000'000'000;
 
@@ -86,7 +85,7 @@ std::shared_ptr<const TreeEntries> DirectoryCache::find(const struct stat& statu
 
 void DirectoryCache::keep(const struct stat& status, std::int64_t read_ns,
                           std::shared_ptr<const TreeEntries> entries) {
-  if (entries->size() < kLargeDirectoryEntries) return;
+  if (entries->size() < min_entries_) return;
   if (modification_ns(status) > read_ns - kSettledNs) return;
   const MutexLock lock(mutex_);
   status_ = status;

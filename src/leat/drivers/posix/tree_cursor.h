@@ -39,6 +39,11 @@ using TreeEntries = std::vector<TreeEntry>;
 // The entries of the last large directory that was read, as long as it did not change. Thread-safe.
 class DirectoryCache {
  public:
+  static constexpr std::size_t kLargeEntries = 4096;
+
+  // A directory with fewer entries is read again as fast as it is found here.
+  explicit DirectoryCache(std::size_t min_entries = kLargeEntries) : min_entries_(min_entries) {}
+
   // Null when they are not here or no longer right for a directory in state `status`.
   std::shared_ptr<const TreeEntries> find(const struct stat& status) const;
   // `status` is from before the entries were read, at `read_ns`. Kept only when the directory is
@@ -48,6 +53,7 @@ class DirectoryCache {
             std::shared_ptr<const TreeEntries> entries);
 
  private:
+  const std::size_t min_entries_;
   mutable Mutex mutex_;
   struct stat status_ GUARDED_BY(mutex_) = {};
   std::shared_ptr<const TreeEntries> entries_ GUARDED_BY(mutex_);
