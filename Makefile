@@ -10,6 +10,10 @@ TEST_JOBS ?= 2
 STAGES ?=
 FUZZ_SECONDS ?= 60
 
+# A second clone of the same code finds what the first compiled.
+export CCACHE_BASEDIR ?= $(CURDIR)
+export CCACHE_NOHASHDIR ?= 1
+
 .PHONY: help deps build test test-deep test-peers demo bench format tidy clean
 
 help: ## list the targets
