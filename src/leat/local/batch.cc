@@ -73,6 +73,15 @@ class PackCache {
   std::vector<std::shared_ptr<Pack>> packs_;
 };
 
+// One of the pool, or null.
+template <typename T>
+std::unique_ptr<T> take_last(std::vector<std::unique_ptr<T>>& pool) {
+  if (pool.empty()) return nullptr;
+  auto taken = std::move(pool.back());
+  pool.pop_back();
+  return taken;
+}
+
 // Gives the bytes to the read: into its own buffer, or as a part of `owner`.
 void deliver(BatchReader::Item& item, std::span<const std::byte> bytes,
              std::shared_ptr<const void> owner) {
@@ -123,15 +132,6 @@ class BatchReader::Gather {
 BatchReader::BatchReader() = default;
 BatchReader::~BatchReader() = default;
 
-template <typename T>
-std::unique_ptr<T> BatchReader::take(std::vector<std::unique_ptr<T>>& pool) {
-  MutexLock lock(mutex_);
-  if (pool.empty()) return nullptr;
-  auto taken = std::move(pool.back());
-  pool.pop_back();
-  return taken;
-}
-
 void BatchReader::read(Drive& drive, std::span<Item> items, const Context& context) {
   std::vector<std::uint64_t> hashes(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) hashes[i] = items[i].hash;
@@ -179,7 +179,11 @@ bool BatchReader::looks_warm(Drive& drive, std::span<Item* const> items) {
 }
 
 void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
-  auto gather = take(gathers_);
+  std::unique_ptr<Gather> gather;
+  {
+    MutexLock lock(mutex_);
+    gather = take_last(gathers_);
+  }
   if (!gather) gather = Gather::create();
   if (!gather) return;
   PackCache packs(drive);
@@ -231,7 +235,11 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
 }
 
 void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context& context) {
-  auto ring = take(rings_);
+  std::unique_ptr<IoRing> ring;
+  {
+    MutexLock lock(mutex_);
+    ring = take_last(rings_);
+  }
   if (!ring) {
     auto created = IoRing::create(kRingDepth);
     if (!created.ok()) return;  // not allowed here: one by one, then

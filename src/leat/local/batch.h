@@ -48,8 +48,6 @@ class BatchReader {
   void read_warm(Drive& drive, std::span<Item*> items);
   void read_cold(Drive& drive, std::span<Item*> items, const Context& context);
   bool looks_warm(Drive& drive, std::span<Item* const> items);
-  template <typename T>
-  std::unique_ptr<T> take(std::vector<std::unique_ptr<T>>& pool) EXCLUDES(mutex_);
 
   // While positive, reads have been slow lately, and the warm way is not tried.
   std::atomic<int> cold_batches_{0};

@@ -73,7 +73,7 @@ void write_stamp(TarBlock block, char kind, std::int64_t mtime_ns, std::uint32_t
   write_hex(static_cast<std::uint64_t>(mtime_ns),
             std::span<char, 16>(text_at(block, kStampMtime), 16));
   write_hex(payload_crc, std::span<char, 8>(text_at(block, kStampPayloadCrc), 8));
-  std::memcpy(text_at(block, kStampEtag), etag.data(), std::min(etag.size(), kStampEtagBytes));
+  etag.copy(text_at(block, kStampEtag), kStampEtagBytes);
 }
 
 void append_attribute(std::string& out, std::string_view key, std::string_view value) {
