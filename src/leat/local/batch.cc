@@ -87,7 +87,7 @@ void deliver(BatchReader::Item& item, std::span<const std::byte> bytes,
              std::shared_ptr<const void> owner) {
   BatchRead& read = *item.read;
   if (!read.target.empty()) {
-    std::memcpy(read.target.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(read.target.data(), bytes.data(), bytes.size());
     read.result = Slice{read.target.first(bytes.size()), nullptr};
   } else {
     read.result = Slice{bytes, std::move(owner)};
