@@ -74,7 +74,7 @@ class StoreContract : public ::testing::TestWithParam<ContractSubject> {
   // Names from following next_start_after to the end.
   std::vector<std::string> list_names(ListRequest request = {});
 
-  const Context context_;
+  const Context context_ = {};
 
  private:
   std::shared_ptr<ObjectStore> store_;
