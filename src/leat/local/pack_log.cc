@@ -16,6 +16,8 @@ namespace {
 
 // Two zero blocks end a tar file.
 constexpr std::uint64_t kTarEndBytes = 2 * kBlockBytes;
+// Of the time that a group takes, how much its leader may wait for more changes.
+constexpr int kGatherShare = 4;
 
 CatalogueEntry entry_of(const Record& record) {
   CatalogueEntry entry;
@@ -72,78 +74,93 @@ Status PackLog::commit(std::span<Change> changes, const Context& context) {
     for (Change& change : changes) change.result = status.error();
     return status;
   }
-  std::vector<Waiter> waiters(changes.size());
-  for (std::size_t i = 0; i < changes.size(); ++i) waiters[i].change = &changes[i];
-  RETURN_IF_ERROR(wait_or_lead(waiters, context));
+  std::atomic<std::size_t> pending = changes.size();
+  std::uint32_t turn = turns_.value();
+  {
+    MutexLock lock(mutex_);
+    for (Change& change : changes) queue_.push_back({&change, &pending});
+    if (queue_.size() >= expected_) queue_filled_.notify_one();
+    while (pending > 0 && !has_leader_) lead();
+  }
+  // Waits until every change is done, leading a group whenever nobody else does. A turn that ends
+  // after `turn` was read is noticed at once.
+  while (pending.load(std::memory_order_acquire) > 0) {
+    const auto patience =
+        std::min<std::chrono::nanoseconds>(context.remaining(), std::chrono::seconds(1));
+    turns_.wait_for(turn, std::max(patience, std::chrono::nanoseconds(1'000'000)));
+    turn = turns_.value();
+    if (pending.load(std::memory_order_acquire) == 0) break;
+    if (auto status = context.check(); !status.ok()) withdraw(pending, status.error());
+    MutexLock lock(mutex_);
+    while (pending > 0 && !has_leader_) lead();
+  }
   for (const Change& change : changes) {
     if (!change.result.ok()) return change.result.error();
   }
   return ok_status();
 }
 
-// Waits until every waiter is done, leading a group whenever nobody else does.
-Status PackLog::wait_or_lead(std::span<Waiter> waiters, const Context& context) {
-  const auto all_done = [&] {
-    return std::all_of(waiters.begin(), waiters.end(), [](const Waiter& w) { return w.done; });
-  };
-  MutexLock lock(mutex_);
-  for (Waiter& waiter : waiters) queue_.push_back(&waiter);
-  while (!all_done()) {
-    if (has_leader_) {
-      // The leader works within our deadline or not: only what is still queued can be withdrawn.
-      const auto patience =
-          std::min<std::chrono::nanoseconds>(context.remaining(), std::chrono::seconds(1));
-      changed_.wait_for(mutex_, std::max(patience, std::chrono::nanoseconds(1'000'000)));
-      if (auto status = context.check(); !status.ok()) {
-        const auto withdrawn = [&](Waiter* queued) {
-          return !queued->taken && queued >= waiters.data() &&
-                 queued < waiters.data() + waiters.size();
-        };
-        for (Waiter* queued : queue_) {
-          if (!withdrawn(queued)) continue;
-          queued->change->result = status.error();
-          queued->done = true;
-        }
-        std::erase_if(queue_, withdrawn);
-      }
-      continue;
-    }
-    has_leader_ = true;
-    const std::vector<Waiter*> group = take_group();
-    mutex_.unlock();
-    run_group(group);
-    mutex_.lock();
-    for (Waiter* waiter : group) waiter->done = true;
-    has_leader_ = false;
-    changed_.notify_all();
+void PackLog::lead() {
+  has_leader_ = true;
+  await_returning();
+  const std::vector<Waiter> group = take_group();
+  mutex_.unlock();
+  const auto start = std::chrono::steady_clock::now();
+  run_group(group);
+  const auto took = std::chrono::steady_clock::now() - start;
+  mutex_.lock();
+  group_time_ = took;
+  expected_ = group.size() + queue_.size();
+  has_leader_ = false;
+  // The last touch of what belongs to the others: a caller goes on as soon as it sees zero.
+  for (const Waiter& waiter : group) waiter.pending->fetch_sub(1, std::memory_order_release);
+  turns_.notify_all();
+}
+
+// Writers that were just answered are likely to come again at once. A short wait for them makes
+// one sync serve everybody, where two halves would take turns.
+void PackLog::await_returning() {
+  const auto end = std::chrono::steady_clock::now() + group_time_ / kGatherShare;
+  while (queue_.size() < std::min(expected_, options_.group_records)) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left <= left.zero() || !queue_filled_.wait_for(mutex_, left)) break;
   }
-  return ok_status();
+}
+
+// What a leader has taken is beyond recall; what is still queued is not.
+void PackLog::withdraw(std::atomic<std::size_t>& pending, const Error& reason) {
+  MutexLock lock(mutex_);
+  std::erase_if(queue_, [&](const Waiter& waiter) {
+    if (waiter.pending != &pending) return false;
+    waiter.change->result = reason;
+    pending.fetch_sub(1);
+    return true;
+  });
 }
 
 // Of several changes of one key only the first is taken: each must see what the one before it did.
-std::vector<PackLog::Waiter*> PackLog::take_group() {
-  std::vector<Waiter*> group;
+std::vector<PackLog::Waiter> PackLog::take_group() {
+  std::vector<Waiter> group;
   std::unordered_set<std::uint64_t> hashes;
   std::uint64_t bytes = 0;
-  std::erase_if(queue_, [&](Waiter* waiter) {
+  std::erase_if(queue_, [&](const Waiter& waiter) {
     // Also if it is not taken now: then a later change of its key must not overtake it.
-    if (!hashes.insert(waiter->change->hash).second) return false;
+    if (!hashes.insert(waiter.change->hash).second) return false;
     if (group.size() >= options_.group_records) return false;
-    if (!group.empty() && bytes + waiter->change->encoded.length_bytes() > options_.group_bytes)
+    if (!group.empty() && bytes + waiter.change->encoded.length_bytes() > options_.group_bytes)
       return false;
-    bytes += waiter->change->encoded.length_bytes();
-    waiter->taken = true;
+    bytes += waiter.change->encoded.length_bytes();
     group.push_back(waiter);
     return true;
   });
   return group;
 }
 
-void PackLog::run_group(std::span<Waiter* const> group) {
+void PackLog::run_group(std::span<const Waiter> group) {
   std::vector<Change*> changes;
-  for (Waiter* waiter : group) {
-    waiter->change->result = listener_.prepare(*waiter->change);
-    if (waiter->change->result.ok()) changes.push_back(waiter->change);
+  for (const Waiter& waiter : group) {
+    waiter.change->result = listener_.prepare(*waiter.change);
+    if (waiter.change->result.ok()) changes.push_back(waiter.change);
   }
   if (changes.empty()) return;
   const auto status = write_group(changes);
@@ -302,10 +319,13 @@ Location PackLog::end() const {
 
 // Takes the leader's place for a moment.
 Status PackLog::run_exclusively(Exclusive action) {
-  {
-    MutexLock lock(mutex_);
-    while (has_leader_) changed_.wait(mutex_);
-    has_leader_ = true;
+  for (;;) {
+    const std::uint32_t turn = turns_.value();
+    {
+      MutexLock lock(mutex_);
+      if (!std::exchange(has_leader_, true)) break;
+    }
+    turns_.wait_for(turn, std::chrono::seconds(1));
   }
   Status status = ok_status();
   if (active_ && action == Exclusive::kSeal && end_bytes_ > 0) status = seal();
@@ -319,7 +339,7 @@ Status PackLog::run_exclusively(Exclusive action) {
   }
   MutexLock lock(mutex_);
   has_leader_ = false;
-  changed_.notify_all();
+  turns_.notify_all();
   return status;
 }
 

@@ -12,6 +12,8 @@
 // Thread-safe. No lock is held over I/O.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +24,7 @@
 
 #include "leat/base/context.h"
 #include "leat/base/file.h"
+#include "leat/base/futex.h"
 #include "leat/base/mutex.h"
 #include "leat/base/result.h"
 #include "leat/local/catalogue_entry.h"
@@ -128,14 +131,15 @@ class PackLog {
  private:
   struct Waiter {
     Change* change = nullptr;
-    bool done = false;
-    bool taken = false;  // by a leader: can no longer be withdrawn
+    std::atomic<std::size_t>* pending = nullptr;  // of one commit(): changes that are not done yet
   };
   enum class Exclusive : std::uint8_t { kSeal, kSync };
 
-  Status wait_or_lead(std::span<Waiter> waiters, const Context& context) EXCLUDES(mutex_);
-  std::vector<Waiter*> take_group() REQUIRES(mutex_);
-  void run_group(std::span<Waiter* const> group) EXCLUDES(mutex_);
+  void lead() REQUIRES(mutex_);
+  void await_returning() REQUIRES(mutex_);
+  std::vector<Waiter> take_group() REQUIRES(mutex_);
+  void withdraw(std::atomic<std::size_t>& pending, const Error& reason) EXCLUDES(mutex_);
+  void run_group(std::span<const Waiter> group) EXCLUDES(mutex_);
   Status write_group(std::span<Change* const> changes) EXCLUDES(mutex_);
   Status make_room(std::uint64_t bytes);
   Status start_pack();
@@ -164,9 +168,13 @@ class PackLog {
   std::uint32_t last_pack_id_ = 0;
 
   mutable Mutex mutex_;
-  CondVar changed_;
-  std::vector<Waiter*> queue_ GUARDED_BY(mutex_);
+  CondVar queue_filled_;  // for a leader that waits for the rest of its group
+  std::vector<Waiter> queue_ GUARDED_BY(mutex_);
   bool has_leader_ GUARDED_BY(mutex_) = false;
+  FutexCounter turns_;  // of leaders that have ended
+  // How many changes are likely to come: those of the last group and those that came meanwhile.
+  std::size_t expected_ GUARDED_BY(mutex_) = 0;
+  std::chrono::nanoseconds group_time_ GUARDED_BY(mutex_){0};  // that the last group took
   Location end_ GUARDED_BY(mutex_);
 
   mutable SharedMutex packs_mutex_;
