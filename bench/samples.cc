@@ -76,8 +76,9 @@ Result<std::unique_ptr<BenchStore>> BenchStore::create(const std::filesystem::pa
   return std::unique_ptr<BenchStore>(new BenchStore(std::move(store), std::move(bucket)));
 }
 
-Result<std::unique_ptr<BenchStore>> BenchStore::open(const std::filesystem::path& directory) {
-  ASSIGN_OR_RETURN(auto store, local::LocalStore::open({directory.string()}, {}));
+Result<std::unique_ptr<BenchStore>> BenchStore::open(const std::filesystem::path& directory,
+                                                     const local::StoreOptions& options) {
+  ASSIGN_OR_RETURN(auto store, local::LocalStore::open({directory.string()}, options));
   ASSIGN_OR_RETURN(auto bucket, store->bucket(kBucketName));
   return std::unique_ptr<BenchStore>(new BenchStore(std::move(store), std::move(bucket)));
 }

@@ -36,7 +36,8 @@ std::vector<std::uint64_t> random_numbers(std::uint64_t count, std::uint64_t bou
 class BenchStore {
  public:
   static Result<std::unique_ptr<BenchStore>> create(const std::filesystem::path& directory);
-  static Result<std::unique_ptr<BenchStore>> open(const std::filesystem::path& directory);
+  static Result<std::unique_ptr<BenchStore>> open(const std::filesystem::path& directory,
+                                                  const local::StoreOptions& options = {});
 
   ObjectStore& bucket() const { return *bucket_; }
   // Writes all samples of a set, by several threads. They are in the page cache afterwards.

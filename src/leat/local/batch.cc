@@ -1,11 +1,11 @@
 #include "leat/local/batch.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "leat/local/path_escape.h"
@@ -18,11 +18,13 @@ constexpr std::size_t kGatherBytes = 4 << 20;
 constexpr std::size_t kGatherItems = 512;  // two pieces each: what one pwritev() takes
 // Of a header: the name, the size and the type.
 constexpr std::size_t kHeaderPart = 160;
+// The bytes of a header that are not wanted cost less than a second piece when so few are wanted.
+constexpr std::uint64_t kOnePieceBytes = 2048;
 constexpr std::size_t kProbes = 4;
 constexpr unsigned kRingDepth = 256;
 constexpr std::uint64_t kJoinGapBytes = 4096;
-// A warm batch that takes longer than this for each item was not warm.
-constexpr std::chrono::nanoseconds kSlowItem{20'000};
+// A batch was not warm when it waited for the disk for more than one in so many of its items.
+constexpr std::size_t kItemsPerFault = 16;
 constexpr int kColdBatches = 16;
 
 void prefetch(const std::byte* data, std::size_t bytes) {
@@ -53,6 +55,13 @@ ByteRange wanted_range(const BatchRead& read, std::uint64_t most) {
   if (!read.target.empty())
     range.length = std::min<std::uint64_t>(range.length, read.target.size());
   return range;
+}
+
+// How often this thread has waited for the disk to give it a mapped page.
+std::size_t page_waits() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::size_t>(usage.ru_majflt);
 }
 
 // The packs of a batch: few, asked for often.
@@ -147,6 +156,7 @@ void BatchReader::read(Drive& drive, std::span<Item> items, const Context& conte
     if (!place.is_plain() || length > kSmallRecordBytes) continue;
     (place.is_verified() ? warm : cold).push_back(&items[i]);
   }
+  read_cached(drive, warm);
   if (!looks_warm(drive, warm)) {
     cold.insert(cold.end(), warm.begin(), warm.end());
     warm.clear();
@@ -155,6 +165,26 @@ void BatchReader::read(Drive& drive, std::span<Item> items, const Context& conte
     read_warm(drive, std::span(warm).subspan(at, std::min(kGatherItems, warm.size() - at)));
   }
   if (!cold.empty()) read_cold(drive, cold, context);
+}
+
+// Takes those out of `items` whose bytes the drive's cache has.
+void BatchReader::read_cached(Drive& drive, std::vector<Item*>& items) {
+  std::vector<RecordCache::Key> keys;
+  keys.reserve(items.size());
+  for (const Item* item : items) keys.push_back({item->place, item->key});
+  drive.record_cache().find(keys, [&](std::size_t i, std::span<const std::byte> bytes) {
+    const ByteRange range = wanted_range(*items[i]->read, bytes.size());
+    const auto wanted = bytes.subspan(range.offset, range.length);
+    if (items[i]->read->target.empty() && !wanted.empty()) {
+      auto copy = std::make_shared_for_overwrite<std::byte[]>(wanted.size());
+      std::memcpy(copy.get(), wanted.data(), wanted.size());
+      items[i]->read->result = Slice{{copy.get(), wanted.size()}, copy};
+    } else {
+      deliver(*items[i], wanted, nullptr);
+    }
+    items[i] = nullptr;
+  });
+  std::erase(items, nullptr);
 }
 
 // Asks for single bytes of a few records, which costs next to nothing when they are in memory.
@@ -186,10 +216,23 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
   }
   if (!gather) gather = Gather::create();
   if (!gather) return;
+  const std::size_t waits_before = page_waits();
+  const std::vector<Gathered> gathered = gather_records(drive, items, *gather);
+  deliver_gathered(drive, gathered, *gather);
+  if (page_waits() - waits_before > items.size() / kItemsPerFault)
+    cold_batches_.store(kColdBatches, std::memory_order_relaxed);
+  MutexLock lock(mutex_);
+  gathers_.push_back(std::move(gather));
+}
+
+// Lets the kernel copy what is wanted of each record; those that it could not are left out.
+std::vector<BatchReader::Gathered> BatchReader::gather_records(Drive& drive,
+                                                               std::span<Item* const> items,
+                                                               Gather& gather) {
   PackCache packs(drive);
   std::vector<iovec> pieces;
   pieces.reserve(2 * items.size());
-  std::vector<std::pair<Item*, ByteRange>> gathered;
+  std::vector<Gathered> gathered;
   gathered.reserve(items.size());
   std::size_t total = 0;
   for (Item* item : items) {
@@ -198,40 +241,49 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
     const std::uint64_t length = item->place.length_bytes();
     const auto mapping = pack ? pack->mapping(location.offset_bytes() + length) : Pack::Mapping{};
     const ByteRange range = wanted_range(*item->read, length - kBlockBytes);
-    if (mapping.data == nullptr || total + kHeaderPart + range.length > kGatherBytes) continue;
+    if (mapping.data == nullptr || total + kBlockBytes + range.length > kGatherBytes) continue;
     const std::byte* record = mapping.data + location.offset_bytes();
+    const bool in_one_piece = range.offset == 0 && range.length <= kOnePieceBytes;
+    const std::size_t head = in_one_piece ? kBlockBytes + range.length : kHeaderPart;
+    const std::size_t data_at = total + (in_one_piece ? kBlockBytes : kHeaderPart);
     prefetch(record, kHeaderPart);
     prefetch(record + kBlockBytes + range.offset, range.length);
-    pieces.push_back({const_cast<std::byte*>(record), kHeaderPart});
-    if (range.length > 0)
+    pieces.push_back({const_cast<std::byte*>(record), head});
+    if (!in_one_piece && range.length > 0)
       pieces.push_back({const_cast<std::byte*>(record) + kBlockBytes + range.offset, range.length});
-    gathered.emplace_back(item, range);
-    total += kHeaderPart + range.length;
+    gathered.push_back({item, total, data_at});
+    total = data_at + range.length;
   }
-  const auto start = std::chrono::steady_clock::now();
-  if (!pieces.empty() && gather->copy(pieces, total)) {
-    std::shared_ptr<std::byte[]> owned;  // for reads without a buffer of their own
-    std::size_t at = 0;
-    for (const auto& [item, range] : gathered) {
-      const std::byte* header = gather->data() + at;
-      const std::byte* data = header + kHeaderPart;
-      const auto size = header_is_of(header, item->key) ? parse_size_field(header) : std::nullopt;
-      if (size) {
-        const ByteRange actual = wanted_range(*item->read, *size);
-        if (item->read->target.empty() && actual.length > 0) {
-          if (!owned) owned = std::make_shared_for_overwrite<std::byte[]>(total);
-          std::memcpy(owned.get() + at, data, actual.length);
-          data = owned.get() + at;
-        }
-        deliver(*item, std::span(data, actual.length), owned);
-      }
-      at += kHeaderPart + range.length;
+  if (pieces.empty() || !gather.copy(pieces, total)) gathered.clear();
+  return gathered;
+}
+
+void BatchReader::deliver_gathered(Drive& drive, std::span<const Gathered> gathered,
+                                   const Gather& gather) {
+  std::shared_ptr<std::byte[]> owned;  // for reads without a buffer of their own
+  std::vector<RecordCache::Entry> entries;
+  const bool offer = drive.record_cache().takes_more();
+  for (const auto& [item, header_at, data_at] : gathered) {
+    const std::byte* header = gather.data() + header_at;
+    if (!header_is_of(header, item->key)) continue;
+    const auto size = parse_size_field(header);
+    if (!size) continue;
+    const ByteRange range = wanted_range(*item->read, *size);
+    const std::byte* data = gather.data() + data_at;
+    if (offer && range.length == *size) {
+      entries.push_back({{item->place, item->key}, std::span(data, range.length)});
     }
+    if (item->read->target.empty() && range.length > 0) {
+      if (!owned) {
+        const std::uint64_t most = gathered.back().data_at + kSmallRecordBytes;
+        owned = std::make_shared_for_overwrite<std::byte[]>(most);
+      }
+      std::memcpy(owned.get() + data_at, data, range.length);
+      data = owned.get() + data_at;
+    }
+    deliver(*item, std::span(data, range.length), owned);
   }
-  if (std::chrono::steady_clock::now() - start > kSlowItem * items.size())
-    cold_batches_.store(kColdBatches);
-  MutexLock lock(mutex_);
-  gathers_.push_back(std::move(gather));
+  if (!entries.empty()) drive.record_cache().insert(entries);
 }
 
 void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context& context) {

@@ -1,15 +1,16 @@
 // BatchReader: many small objects with few system calls.
 //
-// A mini-batch is a few hundred small reads at random places. Two ways lead to them:
+// A mini-batch is a few hundred small reads at random places. Three ways lead to them:
 //
-//   warm  The records were compared with their checksums before and are in the page cache. The
-//         packs are mapped, and one pwritev() into a memory file lets the kernel gather all
-//         records; nothing of ours dereferences a mapped pack, so a page that the disk cannot give
-//         is an error code here and not a signal. Prefetching their lines first hides most of the
-//         memory's latency. About 300 ns a sample, where a pread() each costs 700 to 900.
-//   cold  Reads in the order of the disk, neighbours joined, all under way at once by io_uring.
+//   cached  The drive's RecordCache has the bytes: no system call at all.
+//   warm    The records were compared with their checksums before and are in the page cache. The
+//           packs are mapped, and one pwritev() into a memory file lets the kernel gather all
+//           records; nothing of ours dereferences a mapped pack, so a page that the disk cannot
+//           give is an error code here and not a signal. Prefetching their lines first hides a
+//           part of the memory's latency.
+//   cold    Reads in the order of the disk, neighbours joined, all under way at once by io_uring.
 //
-// What fits neither (shards' members, large objects, odd names, a store that is not settled) is
+// What fits none (shards' members, large objects, odd names, a store that is not settled) is
 // left to the caller, one by one. Thread-safe; the buffers and rings of a batch are reused.
 #pragma once
 
@@ -44,7 +45,18 @@ class BatchReader {
 
  private:
   class Gather;  // a memory file and its mapping
+  // An item whose record is in a Gather, and where.
+  struct Gathered {
+    Item* item = nullptr;
+    std::size_t header_at = 0;
+    std::size_t data_at = 0;
+  };
 
+  void read_cached(Drive& drive, std::vector<Item*>& items);
+  static std::vector<Gathered> gather_records(Drive& drive, std::span<Item* const> items,
+                                              Gather& gather);
+  static void deliver_gathered(Drive& drive, std::span<const Gathered> gathered,
+                               const Gather& gather);
   void read_warm(Drive& drive, std::span<Item*> items);
   void read_cold(Drive& drive, std::span<Item*> items, const Context& context);
   bool looks_warm(Drive& drive, std::span<Item* const> items);

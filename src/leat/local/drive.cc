@@ -53,6 +53,7 @@ Drive::Drive(std::unique_ptr<FileSystem> files, Superblock superblock, PackLog::
       options_(options),
       generations_(generations),
       log_(*files_, log_options(options, superblock), *this),
+      record_cache_(options.record_cache_bytes),
       superblock_(std::move(superblock)) {}
 
 Drive::~Drive() = default;

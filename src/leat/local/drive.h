@@ -32,6 +32,7 @@
 #include "leat/local/name_table.h"
 #include "leat/local/pack_log.h"
 #include "leat/local/record.h"
+#include "leat/local/record_cache.h"
 #include "leat/local/superblock.h"
 
 namespace leat::local {
@@ -43,6 +44,8 @@ struct DriveOptions {
   double compact_below = 0.5;
   // Bytes a second that compaction reads; 0: as fast as it can.
   std::uint64_t compact_bytes_per_second = 64 << 20;
+  // Memory for small objects that batches read; see RecordCache. 0: none.
+  std::uint64_t record_cache_bytes = 64 << 20;
 };
 
 // Gives out the generations of a store. Lock-free.
@@ -177,6 +180,7 @@ class Drive final : private PackLog::Listener {
   };
   Result<Usage> usage() const;
   PackLog& log() noexcept { return log_; }
+  RecordCache& record_cache() noexcept { return record_cache_; }
   // Walks over large files that no record refers to and removes them; returns their bytes.
   Result<std::uint64_t> remove_orphans(const Context& context);
   // Reads all of the catalogue; kCorrupted when a part of it is damaged.
@@ -251,6 +255,7 @@ class Drive final : private PackLog::Listener {
   const DriveOptions options_;
   GenerationSource& generations_;
   PackLog log_;
+  RecordCache record_cache_;
   std::unique_ptr<Catalogue> catalogue_;
   std::atomic<std::uint64_t> next_temporary_{1};
   std::atomic<bool> tombstones_droppable_{false};
