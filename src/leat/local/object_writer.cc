@@ -51,8 +51,8 @@ class LocalObjectWriter final : public ObjectWriter {
     record_.key = std::move(key);
     record_.metadata = options.metadata;
     if (may_be_shard(record_.key)) indexer_.emplace();
-    const std::uint64_t expected = options.expected_size_bytes.value_or(0);
-    buffer_.reserve(std::min<std::uint64_t>(expected, kChecksumBlockBytes));
+    if (options.expected_size_bytes && *options.expected_size_bytes <= small_object_bytes())
+      buffer_.reserve(*options.expected_size_bytes);
   }
 
   ~LocalObjectWriter() override {
@@ -85,23 +85,26 @@ class LocalObjectWriter final : public ObjectWriter {
   }
 
  private:
-  // Fills blocks; a small object stays in the first ones until commit.
+  // A small object fits into one block.
+  std::uint64_t small_object_bytes() const {
+    return std::min(engine_.options().small_object_bytes, kChecksumBlockBytes);
+  }
+
+  // Fills blocks; a small object stays in the first one until commit.
   Status take(std::span<const std::byte> bytes) {
-    const std::uint64_t limit = engine_.options().small_object_bytes;
+    const bool is_large = guard_.size_bytes() > small_object_bytes();
+    if (is_large && !file_) RETURN_IF_ERROR(start_file());
     while (!bytes.empty()) {
-      const std::uint64_t room = kChecksumBlockBytes - buffer_.size();
-      const std::size_t count =
-          static_cast<std::size_t>(std::min<std::uint64_t>(room, bytes.size()));
       // A whole block that needs no gathering is written from where it is.
       if (file_ && buffer_.empty() && bytes.size() >= kChecksumBlockBytes) {
         RETURN_IF_ERROR(write_block(bytes.first(kChecksumBlockBytes)));
         bytes = bytes.subspan(kChecksumBlockBytes);
         continue;
       }
-      buffer_.insert(buffer_.end(), bytes.begin(),
-                     bytes.begin() + static_cast<std::ptrdiff_t>(count));
-      bytes = bytes.subspan(count);
-      if (!file_ && guard_.size_bytes() > limit) RETURN_IF_ERROR(start_file());
+      const std::size_t room = kChecksumBlockBytes - buffer_.size();
+      const auto part = bytes.first(std::min(room, bytes.size()));
+      buffer_.insert(buffer_.end(), part.begin(), part.end());
+      bytes = bytes.subspan(part.size());
       if (file_ && buffer_.size() == kChecksumBlockBytes) RETURN_IF_ERROR(flush());
     }
     return ok_status();
