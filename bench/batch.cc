@@ -176,8 +176,7 @@ Status measure_set(const Settings& settings, std::uint64_t count, const Run& run
   {
     // The default cache holds but a small part of this set.
     ASSIGN_OR_RETURN(const auto store, BenchStore::open(directory, with_cache(kLargeCacheBytes)));
-    RETURN_IF_ERROR(
-        measure_warm(set, ", cache 1 GiB", settings.warm_batches, *store, names, run));
+    RETURN_IF_ERROR(measure_warm(set, ", cache 1 GiB", settings.warm_batches, *store, names, run));
     RETURN_IF_ERROR(store->close());
   }
   // A small set may fit into what a disk reads ahead, so this is for the large one only.
@@ -196,14 +195,15 @@ Status measure(const Settings& settings, const Run& run) {
 }  // namespace leat::bench
 
 int main(int argc, char** argv) {
-  using namespace leat::bench;
-  Settings settings;
-  Program program("Batches of 256 random samples of 784 bytes, warm and cold, on one core.");
+  leat::bench::Settings settings;
+  leat::bench::Program program(
+      "Batches of 256 random samples of 784 bytes, warm and cold, on one core.");
   program.add_option("--small-set", settings.small_set, "samples in the small set");
   program.add_option("--large-set", settings.large_set, "samples in the large set");
   program.add_option("--warm-batches", settings.warm_batches,
                      "batches of each side in a warm pair");
   program.add_option("--cold-batches", settings.cold_batches,
                      "batches of each side in a cold pair");
-  return program.run(argc, argv, [&](const Run& run) { return measure(settings, run); });
+  return program.run(
+      argc, argv, [&](const leat::bench::Run& run) { return leat::bench::measure(settings, run); });
 }

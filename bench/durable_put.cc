@@ -93,10 +93,11 @@ Status measure(const Settings& settings, const Run& run) {
 }  // namespace leat::bench
 
 int main(int argc, char** argv) {
-  using namespace leat::bench;
-  Settings settings;
-  Program program("Durable PUTs of 4 KiB, against create, write, fsync and rename of files.");
+  leat::bench::Settings settings;
+  leat::bench::Program program(
+      "Durable PUTs of 4 KiB, against create, write, fsync and rename of files.");
   program.add_option("--threads", settings.threads, "threads of each side");
   program.add_option("--milliseconds", settings.milliseconds, "time of each side in a pair");
-  return program.run(argc, argv, [&](const Run& run) { return measure(settings, run); });
+  return program.run(
+      argc, argv, [&](const leat::bench::Run& run) { return leat::bench::measure(settings, run); });
 }

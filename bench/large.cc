@@ -205,10 +205,10 @@ Status measure(const Settings& settings, const Run& run) {
 }  // namespace leat::bench
 
 int main(int argc, char** argv) {
-  using namespace leat::bench;
-  Settings settings;
-  Program program("PUT and cold GET of objects of 1 MiB and 64 MiB, against fio.");
+  leat::bench::Settings settings;
+  leat::bench::Program program("PUT and cold GET of objects of 1 MiB and 64 MiB, against fio.");
   program.add_option("--threads", settings.threads, "threads of each side");
   program.add_option("--mebibytes", settings.mebibytes, "how much each side moves at a time");
-  return program.run(argc, argv, [&](const Run& run) { return measure(settings, run); });
+  return program.run(
+      argc, argv, [&](const leat::bench::Run& run) { return leat::bench::measure(settings, run); });
 }

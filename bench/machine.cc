@@ -198,6 +198,7 @@ Result<std::uint64_t> allocated_bytes(const std::filesystem::path& directory) {
 
 Status run_command(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments)
     pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);

@@ -146,6 +146,7 @@ Result<Loaded> load(const Settings& settings, const std::filesystem::path& direc
 
 std::vector<Pair> column(const std::vector<Measured>& rows, double Measured::*value) {
   std::vector<Pair> pairs;
+  pairs.reserve(rows.size());
   for (const Measured& row : rows) pairs.push_back({row.*value, std::nullopt});
   return pairs;
 }
@@ -205,11 +206,12 @@ Status measure(const Settings& settings, const Run& run) {
 }  // namespace leat::bench
 
 int main(int argc, char** argv) {
-  using namespace leat::bench;
-  Settings settings;
-  Program program("What many objects of 1 KiB cost: memory, disk, restart, listing, cold GETs.");
+  leat::bench::Settings settings;
+  leat::bench::Program program(
+      "What many objects of 1 KiB cost: memory, disk, restart, listing, cold GETs.");
   program.add_option("--objects", settings.objects, "objects in the store");
   program.add_option("--names", settings.names, "names in each listing");
   program.add_option("--gets", settings.gets, "cold GETs after each restart");
-  return program.run(argc, argv, [&](const Run& run) { return measure(settings, run); });
+  return program.run(
+      argc, argv, [&](const leat::bench::Run& run) { return leat::bench::measure(settings, run); });
 }

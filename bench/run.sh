@@ -16,6 +16,7 @@ declare -A quick=(
   [batch]="--large-set 100000 --warm-batches 100 --cold-batches 1"
   [many_objects]="--objects 200000 --names 100000 --gets 200"
   [large]="--mebibytes 256"
+  [catalogue]="--keys 200000"
 )
 if [[ $mode != full && $mode != quick ]]; then
   echo "usage: ${0##*/} [quick]" >&2
@@ -27,7 +28,7 @@ if ! command -v fio >/dev/null; then
   exit 1
 fi
 build=${BENCH_BUILD:-build/release}
-[[ -f $build/build.ninja ]] || cmake --preset release --log-level=WARNING
+cmake --preset release --log-level=WARNING -B "$build"  # finds peers that were installed since
 cmake --build "$build" --target bench -j "${JOBS:-$(scripts/parallelism.sh)}"
 
 mkdir -p build/bench "${BENCH_DIR:-build/bench}"
@@ -40,7 +41,11 @@ rm -f "$results.txt" "$results.json"
 echo "# bench/run.sh $mode, $(git rev-parse --short HEAD 2>/dev/null || echo 'no commit')," \
   "$(nproc) cores, $(uname -sr)" | tee "$results.txt"
 status=0
-for program in warm_get durable_put batch many_objects large; do
+for program in warm_get durable_put batch many_objects large catalogue; do
+  if [[ ! -x $build/bin/leat_bench_$program ]]; then
+    echo "# leat_bench_$program left out: 'scripts/deps.sh bench' installs its peers"
+    continue
+  fi
   options=()
   [[ $mode == full ]] || read -ra options <<<"${quick[$program]}"
   echo "# leat_bench_$program ${options[*]}" | tee -a "$results.txt"

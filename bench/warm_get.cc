@@ -59,10 +59,10 @@ Status measure(const Settings& settings, const Run& run) {
 }  // namespace leat::bench
 
 int main(int argc, char** argv) {
-  using namespace leat::bench;
-  Settings settings;
-  Program program("Warm random GETs of 4 KiB on one core, against bare pread.");
+  leat::bench::Settings settings;
+  leat::bench::Program program("Warm random GETs of 4 KiB on one core, against bare pread.");
   program.add_option("--objects", settings.objects, "objects in the store");
   program.add_option("--reads", settings.reads, "reads of each side in a pair");
-  return program.run(argc, argv, [&](const Run& run) { return measure(settings, run); });
+  return program.run(
+      argc, argv, [&](const leat::bench::Run& run) { return leat::bench::measure(settings, run); });
 }

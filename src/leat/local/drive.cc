@@ -470,7 +470,7 @@ Status Drive::commit(Change& change, const Context& context) {
 }
 
 Status Drive::commit(std::span<Change> changes, const Context& context) {
-  const Status status = log_.commit(changes, context);
+  Status status = log_.commit(changes, context);
   for (const Change& change : changes) {
     if (change.result.ok()) release_files(change.freed);
   }

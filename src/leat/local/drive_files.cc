@@ -266,7 +266,7 @@ Status Drive::check_catalogue(const Context& context) {
 
 Status Drive::discard_catalogue() {
   catalogue_discarded_.store(true);
-  const Status removed = files_->remove_file(fmt::format("{}/manifest", kCatalogueDirectory));
+  Status removed = files_->remove_file(fmt::format("{}/manifest", kCatalogueDirectory));
   if (!removed.ok() && !removed.failed_with(ErrorCode::kNotFound)) return removed;
   return files_->sync_directory(kCatalogueDirectory);
 }

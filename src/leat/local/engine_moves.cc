@@ -5,12 +5,35 @@
 
 #include "leat/base/hash.h"
 #include "leat/local/engine.h"
+#include "leat/local/layout.h"
 #include "leat/local/object_bytes.h"
 
 namespace leat::local {
 namespace {
 
 constexpr std::size_t kMovesAtOnce = 256;
+
+// Whether there is nothing in a directory but what an interrupted add_drive() to this store, whose
+// drives are `ids`, may have left.
+Result<bool> can_become_drive(FileSystem& files, const std::string& store_id,
+                              std::span<const std::string> ids) {
+  ASSIGN_OR_RETURN(const auto entries, files.read_directory("."));
+  for (const auto& entry : entries) {
+    if (entry.name == kSuperblockFile) {
+      const auto found = read_superblock(files);
+      if (!found.ok() || found->store_id != store_id) return false;
+      if (std::find(ids.begin(), ids.end(), found->drive_id) != ids.end()) return false;
+    } else if (entry.name == kPackDirectory || entry.name == kObjectDirectory ||
+               entry.name == kTemporaryDirectory) {
+      ASSIGN_OR_RETURN(const auto inside, files.read_directory(entry.name));
+      if (!inside.empty()) return false;
+    } else if (entry.name != kCatalogueDirectory && entry.name != kLockFile &&
+               entry.name != "lost+found") {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -57,18 +80,16 @@ Status Engine::add_drive(const std::string& directory, const Context& context) {
   RETURN_IF_ERROR(context.check());
   RETURN_IF_ERROR(begin_writing());
   ASSIGN_OR_RETURN(auto files, options_.open_directory(directory));
-  ASSIGN_OR_RETURN(auto entries, files->read_directory("."));
-  const bool is_empty = std::all_of(entries.begin(), entries.end(),
-                                    [](const auto& e) { return e.name == "lost+found"; });
-  if (!is_empty)
-    return Error(ErrorCode::kInvalidArgument, fmt::format("{} is not empty", directory));
   const auto present = drives();
   Superblock superblock = present.front()->superblock();
+  std::vector<std::string> ids;
+  for (const auto& member : members()) ids.push_back(member->id);
+  ASSIGN_OR_RETURN(const bool is_free, can_become_drive(*files, superblock.store_id, ids));
+  if (!is_free)
+    return Error(ErrorCode::kInvalidArgument, fmt::format("{} is not empty", directory));
   ASSIGN_OR_RETURN(superblock.drive_id, options_.make_id());
   superblock.is_draining = false;
   superblock.is_clean = false;
-  std::vector<std::string> ids;
-  for (const auto& member : members()) ids.push_back(member->id);
   ids.push_back(superblock.drive_id);
   superblock.drive_ids = ids;
   superblock.set_epoch = settle_set_epoch_ + 1;
@@ -246,7 +267,7 @@ Status Engine::copy_bucket_records(const Context& context) {
         record.key = key;
         Change copy(std::move(record), {});
         copy.keeps_generation = true;
-        const Status status = drive->commit(copy, context);
+        Status status = drive->commit(copy, context);
         if (!status.ok() && !status.failed_with(ErrorCode::kPreconditionFailed)) return status;
       }
     }

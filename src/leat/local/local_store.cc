@@ -158,7 +158,7 @@ Status Store::load_buckets(const Context& context) {
 
 Status Store::discard_damaged_catalogues(const Context& context) {
   for (const auto& drive : engine_->drives()) {
-    const Status status = drive->check_catalogue(context);
+    Status status = drive->check_catalogue(context);
     if (status.failed_with(ErrorCode::kCorrupted)) {
       RETURN_IF_ERROR(drive->discard_catalogue());
     } else if (!status.ok()) {

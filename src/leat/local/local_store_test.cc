@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <set>
 
 #include "leat/base/random.h"
@@ -259,6 +260,27 @@ TEST_F(LocalStoreTest, ComposeJoinsPartsWithoutMovingThem) {
   EXPECT_EQ(*read_object(*data(store), "whole", context_), all);
   ASSERT_TRUE(succeeds(data(store)->remove("whole", {}, context_)));
   EXPECT_FALSE(std::filesystem::exists(directories_[0] + "/objects/data"));
+}
+
+TEST_F(LocalStoreTest, ADriveIsAddedToWhatAnInterruptedTryLeft) {
+  auto store = create(1);
+  const std::string left = directory_.make("left");
+  for (const char* name : {"packs", "objects", "catalogue", "lost+found"})
+    std::filesystem::create_directory(left + "/" + name);
+  ASSERT_TRUE(succeeds(store->add_drive(left, context_)));
+
+  const std::string used = directory_.make("used");
+  std::filesystem::create_directories(used + "/packs");
+  std::ofstream(used + "/packs/00000001.tar") << "somebody's";
+  EXPECT_TRUE(store->add_drive(used, context_).failed_with(ErrorCode::kInvalidArgument));
+  const std::string foreign = directory_.make("foreign");
+  std::ofstream(foreign + "/thesis.txt") << "somebody's";
+  EXPECT_TRUE(store->add_drive(foreign, context_).failed_with(ErrorCode::kInvalidArgument));
+  // Its own drive, and one of another store.
+  EXPECT_TRUE(store->add_drive(left, context_).failed_with(ErrorCode::kInvalidArgument));
+  const std::string other = directory_.make("other");
+  ASSERT_TRUE(succeeds(LocalStore::create({other}, {})));
+  EXPECT_TRUE(store->add_drive(other, context_).failed_with(ErrorCode::kInvalidArgument));
 }
 
 TEST_F(LocalStoreTest, ADriveCanBeAddedEmptiedAndLost) {

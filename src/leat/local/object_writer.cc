@@ -64,7 +64,7 @@ class LocalObjectWriter final : public ObjectWriter {
   Status append(std::span<const std::byte> bytes, const Context& context) override {
     RETURN_IF_ERROR(guard_.begin_append(bytes.size(), context));
     if (indexer_) indexer_->feed(bytes);
-    const Status status = take(bytes);
+    Status status = take(bytes);
     if (!status.ok()) guard_.mark_broken();
     return status;
   }
@@ -145,7 +145,7 @@ class LocalObjectWriter final : public ObjectWriter {
                      drive_->adopt_file(temporary_path_, *file_, record_.key, durability_));
     temporary_path_.clear();
     record_.extents = {Extent{path, 0, record_.size_bytes}};
-    const Status status = commit_record({}, context);
+    Status status = commit_record({}, context);
     drive_->end_adoption(path);
     if (!status.ok()) drive_->discard_adopted(path, status.error().code());
     return status;

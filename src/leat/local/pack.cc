@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "leat/base/hash.h"
 #include "leat/local/layout.h"
@@ -110,11 +111,13 @@ Pack::Mapping Pack::mapping(std::uint64_t at_least_bytes) {
   if (!mappings_.empty() && mappings_.back().length >= at_least_bytes) return mappings_.back();
   const auto status = file_->status();
   if (!status.ok() || status->size_bytes < at_least_bytes) return {};
-  void* address = mmap(nullptr, status->size_bytes, PROT_READ, MAP_SHARED, file_->descriptor(), 0);
+  // Past the end of a pack that still grows, so that it is mapped a few times and not at each step.
+  const std::uint64_t length = std::bit_ceil(status->size_bytes);
+  void* address = mmap(nullptr, length, PROT_READ, MAP_SHARED, file_->descriptor(), 0);
   if (address == MAP_FAILED) return {};
   // Reads are random: what the kernel would read around a fault is not wanted.
-  (void)madvise(address, status->size_bytes, MADV_RANDOM);
-  mappings_.push_back({static_cast<const std::byte*>(address), status->size_bytes});
+  (void)madvise(address, length, MADV_RANDOM);
+  mappings_.push_back({static_cast<const std::byte*>(address), length});
   mapped_.store(mappings_.back().data, std::memory_order_relaxed);
   mapped_bytes_.store(mappings_.back().length, std::memory_order_release);
   return mappings_.back();

@@ -143,7 +143,7 @@ Status PackLog::cut_tail(Pack& pack, std::uint64_t end_bytes, Recovered& recover
   if (!tail.empty()) {
     recovered.torn_bytes = tail.size();
     // Nobody was promised these bytes, but someone may want to look at them, if there is room.
-    const Status kept = keep_torn(pack.id(), end_bytes, tail);
+    Status kept = keep_torn(pack.id(), end_bytes, tail);
     if (!kept.ok() && !kept.failed_with(ErrorCode::kNoSpace)) return kept;
   }
   allocated_bytes_ = end_bytes + kTarEndBytes;

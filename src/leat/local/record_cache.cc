@@ -41,12 +41,10 @@ bool RecordCache::allocate() {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return false;
   auto* start = static_cast<std::byte*>(mapped);
-  const std::uint64_t before =
-      rounded_up(reinterpret_cast<std::uintptr_t>(start), kHugePageBytes) -
-      reinterpret_cast<std::uintptr_t>(start);
+  const std::uint64_t before = rounded_up(reinterpret_cast<std::uintptr_t>(start), kHugePageBytes) -
+                               reinterpret_cast<std::uintptr_t>(start);
   if (before > 0) munmap(start, before);
-  if (before < kHugePageBytes)
-    munmap(start + before + capacity_bytes_, kHugePageBytes - before);
+  if (before < kHugePageBytes) munmap(start + before + capacity_bytes_, kHugePageBytes - before);
   arena_ = start + before;
   (void)madvise(arena_, capacity_bytes_, MADV_HUGEPAGE);
   clear();

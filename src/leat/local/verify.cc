@@ -72,7 +72,7 @@ class Verifier {
   // Which catalogues are damaged, and what can be done about it.
   Status check_catalogues() {
     for (const auto& drive : engine_.drives()) {
-      const Status status = drive->check_catalogue(context_);
+      Status status = drive->check_catalogue(context_);
       if (status.ok()) continue;
       if (!status.failed_with(ErrorCode::kCorrupted)) return status;
       if (options_.repair) RETURN_IF_ERROR(drive->discard_catalogue());
