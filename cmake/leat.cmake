@@ -30,6 +30,9 @@ function(leat_library NAME)
   target_link_libraries(${NAME} PUBLIC leat_options ${ARG_DEPENDS})
 endfunction()
 
+# The tests labelled "concurrent", which the tsan stage of scripts/test-deep.sh builds and runs.
+add_custom_target(concurrent_tests)
+
 # leat_test(NAME SOURCES … DEPENDS … [LABELS …] [TIMEOUT S]): one test program of a folder.
 function(leat_test NAME)
   if(NOT LEAT_TESTS)
@@ -43,6 +46,9 @@ function(leat_test NAME)
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  if("concurrent" IN_LIST ARG_LABELS)
+    add_dependencies(concurrent_tests ${NAME})
+  endif()
 endfunction()
 
 # leat_fuzzer(NAME SOURCES … DEPENDS …): one libFuzzer program, with its seeds in fuzz/seeds/NAME.

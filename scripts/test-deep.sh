@@ -5,22 +5,20 @@
 #   tidy     clang-tidy is content
 #   storms   the tests labelled "deep", optimised
 #   asan     the ordinary tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   tsan     the ordinary tests under ThreadSanitizer
+#   tsan     the tests labelled "concurrent" under ThreadSanitizer
 #   fuzz     every fuzzer for FUZZ_SECONDS; its build is also the one with -Wthread-safety
 #
-# Environment: JOBS compilers at once; TEST_JOBS tests at once; FUZZ_SECONDS (60);
-# TSAN_CTEST more arguments for the tsan stage's ctest, such as "-L concurrent".
+# Environment: JOBS compilers at once; TEST_JOBS tests at once; FUZZ_SECONDS (60).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 jobs=${JOBS:-$(scripts/parallelism.sh)}
 test_jobs=${TEST_JOBS:-2}
 export FUZZ_SECONDS=${FUZZ_SECONDS:-60}
-read -ra tsan_ctest <<<"${TSAN_CTEST:-}"
 
-build() { # PRESET
+build() { # PRESET [TARGET]
   cmake --preset "$1" --log-level=WARNING
-  cmake --build "build/$1" -j "$jobs"
+  cmake --build "build/$1" -j "$jobs" --target "${2:-all}"
 }
 
 run_tests() { # PRESET CTEST-ARGUMENT…
@@ -46,12 +44,12 @@ stage_asan() {
 }
 
 stage_tsan() {
-  build tsan
+  build tsan concurrent_tests
   # ThreadSanitizer needs its shadow where address randomisation may put something else.
   local fixed_addresses=(setarch -R)
   "${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
   "${fixed_addresses[@]}" ctest --test-dir build/tsan --output-on-failure --no-tests=error \
-    -j "$test_jobs" -LE deep "${tsan_ctest[@]}"
+    -j "$test_jobs" -L concurrent
 }
 
 stage_fuzz() {
