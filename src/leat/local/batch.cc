@@ -21,8 +21,6 @@ constexpr std::size_t kHeaderPart = 160;
 // The bytes of a header that are not wanted cost less than a second piece when so few are wanted.
 constexpr std::uint64_t kOnePieceBytes = 2048;
 constexpr std::size_t kProbes = 4;
-constexpr unsigned kRingDepth = 256;
-constexpr std::uint64_t kJoinGapBytes = 4096;
 // A batch was not warm when it waited for the disk for more than one in so many of its items.
 constexpr std::size_t kItemsPerFault = 16;
 constexpr int kColdBatches = 16;
@@ -49,14 +47,6 @@ bool header_is_of(const std::byte* header, std::string_view key) {
   return name[kTypeFlagOffset] == static_cast<char>(TarType::kRegular);
 }
 
-// How much of an object's bytes a read can want, knowing only that there are at most `most`.
-ByteRange wanted_range(const BatchRead& read, std::uint64_t most) {
-  ByteRange range = read.range.within(most);
-  if (!read.target.empty())
-    range.length = std::min<std::uint64_t>(range.length, read.target.size());
-  return range;
-}
-
 // How often this thread has waited for the disk to give it a mapped page.
 std::size_t page_waits() {
   rusage usage{};
@@ -81,27 +71,6 @@ class PackCache {
   Drive& drive_;
   std::vector<std::shared_ptr<Pack>> packs_;
 };
-
-// One of the pool, or null.
-template <typename T>
-std::unique_ptr<T> take_last(std::vector<std::unique_ptr<T>>& pool) {
-  if (pool.empty()) return nullptr;
-  auto taken = std::move(pool.back());
-  pool.pop_back();
-  return taken;
-}
-
-// Gives the bytes to the read: into its own buffer, or as a part of `owner`.
-void deliver(BatchReader::Item& item, std::span<const std::byte> bytes,
-             std::shared_ptr<const void> owner) {
-  BatchRead& read = *item.read;
-  if (!read.target.empty()) {
-    if (!bytes.empty()) std::memcpy(read.target.data(), bytes.data(), bytes.size());
-    read.result = Slice{read.target.first(bytes.size()), nullptr};
-  } else {
-    read.result = Slice{bytes, std::move(owner)};
-  }
-}
 
 }  // namespace
 
@@ -138,7 +107,7 @@ class BatchReader::Gather {
   const std::byte* const data_;
 };
 
-BatchReader::BatchReader() = default;
+BatchReader::BatchReader(PieceReader& pieces) : pieces_(pieces) {}
 BatchReader::~BatchReader() = default;
 
 void BatchReader::read(Drive& drive, std::span<Item> items, const Context& context) {
@@ -173,14 +142,14 @@ void BatchReader::read_cached(Drive& drive, std::vector<Item*>& items) {
   keys.reserve(items.size());
   for (const Item* item : items) keys.push_back({item->place, item->key});
   drive.record_cache().find(keys, [&](std::size_t i, std::span<const std::byte> bytes) {
-    const ByteRange range = wanted_range(*items[i]->read, bytes.size());
+    const ByteRange range = items[i]->read->wanted_of(bytes.size());
     const auto wanted = bytes.subspan(range.offset, range.length);
     if (items[i]->read->target.empty() && !wanted.empty()) {
       auto copy = std::make_shared_for_overwrite<std::byte[]>(wanted.size());
       std::memcpy(copy.get(), wanted.data(), wanted.size());
       items[i]->read->result = Slice{{copy.get(), wanted.size()}, copy};
     } else {
-      deliver(*items[i], wanted, nullptr);
+      items[i]->read->deliver(wanted, nullptr);
     }
     items[i] = nullptr;
   });
@@ -212,7 +181,10 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
   std::unique_ptr<Gather> gather;
   {
     MutexLock lock(mutex_);
-    gather = take_last(gathers_);
+    if (!gathers_.empty()) {
+      gather = std::move(gathers_.back());
+      gathers_.pop_back();
+    }
   }
   if (!gather) gather = Gather::create();
   if (!gather) return;
@@ -240,7 +212,7 @@ std::vector<BatchReader::Gathered> BatchReader::gather_records(Drive& drive,
     const auto pack = packs.get(location.pack);
     const std::uint64_t length = item->place.length_bytes();
     const auto mapping = pack ? pack->mapping(location.offset_bytes() + length) : Pack::Mapping{};
-    const ByteRange range = wanted_range(*item->read, length - kBlockBytes);
+    const ByteRange range = item->read->wanted_of(length - kBlockBytes);
     if (mapping.data == nullptr || total + kBlockBytes + range.length > kGatherBytes) continue;
     const std::byte* record = mapping.data + location.offset_bytes();
     const bool in_one_piece = range.offset == 0 && range.length <= kOnePieceBytes;
@@ -268,7 +240,7 @@ void BatchReader::deliver_gathered(Drive& drive, std::span<const Gathered> gathe
     if (!header_is_of(header, item->key)) continue;
     const auto size = parse_size_field(header);
     if (!size) continue;
-    const ByteRange range = wanted_range(*item->read, *size);
+    const ByteRange range = item->read->wanted_of(*size);
     const std::byte* data = gather.data() + data_at;
     if (offer && range.length == *size) {
       entries.push_back({{item->place, item->key}, std::span(data, range.length)});
@@ -281,73 +253,34 @@ void BatchReader::deliver_gathered(Drive& drive, std::span<const Gathered> gathe
       std::memcpy(owned.get() + data_at, data, range.length);
       data = owned.get() + data_at;
     }
-    deliver(*item, std::span(data, range.length), owned);
+    item->read->deliver(std::span(data, range.length), owned);
   }
   if (!entries.empty()) drive.record_cache().insert(entries);
 }
 
 void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context& context) {
-  std::unique_ptr<IoRing> ring;
-  {
-    MutexLock lock(mutex_);
-    ring = take_last(rings_);
-  }
-  if (!ring) {
-    auto created = IoRing::create(kRingDepth);
-    if (!created.ok()) return;  // not allowed here: one by one, then
-    ring = *std::move(created);
-  }
-  std::sort(items.begin(), items.end(),
-            [](const Item* a, const Item* b) { return a->place.location() < b->place.location(); });
-  // A stretch of a pack with one or more records in it.
-  struct Stretch {
-    std::shared_ptr<Pack> pack;
-    std::uint64_t offset = 0;
-    std::uint64_t length = 0;
-    std::size_t first = 0;  // of its items
-    std::size_t count = 0;
-    std::shared_ptr<std::byte[]> bytes;
-  };
   PackCache packs(drive);
-  std::vector<Stretch> stretches;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::uint64_t offset = items[i]->place.location().offset_bytes();
-    const std::uint64_t length = items[i]->place.length_bytes();
-    auto pack = packs.get(items[i]->place.location().pack);
+  std::vector<PieceReader::Piece> pieces;
+  std::vector<std::pair<Item*, std::shared_ptr<Pack>>> wanted;  // one a piece
+  for (Item* item : items) {
+    const Location location = item->place.location();
+    auto pack = packs.get(location.pack);
     if (!pack || pack->file().descriptor() < 0) continue;
-    Stretch* last = stretches.empty() ? nullptr : &stretches.back();
-    const bool joins = last != nullptr && last->pack == pack && last->first + last->count == i &&
-                       offset <= last->offset + last->length + kJoinGapBytes;
-    if (joins) {
-      last->length = std::max(last->length, offset + length - last->offset);
-      ++last->count;
-    } else {
-      stretches.push_back({std::move(pack), offset, length, i, 1, nullptr});
-    }
+    pieces.push_back({pack->file().descriptor(), location.offset_bytes(),
+                      item->place.length_bytes(), nullptr});
+    wanted.emplace_back(item, std::move(pack));
   }
-  std::vector<IoRing::Read> reads;
-  for (Stretch& stretch : stretches) {
-    stretch.bytes = std::make_shared_for_overwrite<std::byte[]>(stretch.length);
-    reads.push_back({stretch.pack->file().descriptor(), stretch.offset,
-                     std::span(stretch.bytes.get(), stretch.length)});
+  pieces_.read(pieces, context);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].bytes) continue;
+    auto& [item, pack] = wanted[i];
+    auto found = drive.interpret(item->key, item->key, item->place, std::move(pack),
+                                 pieces[i].bytes, pieces[i].length);
+    if (!found.ok() || !*found || (!(*found)->data && (*found)->record.size_bytes > 0)) continue;
+    const ByteRange range = item->read->wanted_of((*found)->record.size_bytes);
+    item->read->deliver(std::span((*found)->data.get() + range.offset, range.length),
+            (*found)->data);
   }
-  ring->read_all(reads, context);
-  for (std::size_t s = 0; s < stretches.size(); ++s) {
-    const Stretch& stretch = stretches[s];
-    if (!reads[s].result.ok()) continue;
-    for (Item* item : items.subspan(stretch.first, stretch.count)) {
-      const std::uint64_t start = item->place.location().offset_bytes() - stretch.offset;
-      if (start + item->place.length_bytes() > *reads[s].result) continue;
-      const std::shared_ptr<const std::byte[]> record(stretch.bytes, stretch.bytes.get() + start);
-      auto found = drive.interpret(item->key, item->key, item->place, stretch.pack, record,
-                                   item->place.length_bytes());
-      if (!found.ok() || !*found || (!(*found)->data && (*found)->record.size_bytes > 0)) continue;
-      const ByteRange range = wanted_range(*item->read, (*found)->record.size_bytes);
-      deliver(*item, std::span((*found)->data.get() + range.offset, range.length), (*found)->data);
-    }
-  }
-  MutexLock lock(mutex_);
-  rings_.push_back(std::move(ring));
 }
 
 }  // namespace leat::local

@@ -10,8 +10,8 @@
 //           part of the memory's latency.
 //   cold    Reads in the order of the disk, neighbours joined, all under way at once by io_uring.
 //
-// What fits none (shards' members, large objects, odd names, a store that is not settled) is
-// left to the caller, one by one. Thread-safe; the buffers and rings of a batch are reused.
+// What fits none (shards' members, large objects, odd names, a store that is not settled) is left
+// to the caller. Thread-safe; the buffers of a batch are reused.
 #pragma once
 
 #include <atomic>
@@ -21,16 +21,16 @@
 #include <string_view>
 #include <vector>
 
-#include "leat/base/io_ring.h"
 #include "leat/base/mutex.h"
 #include "leat/local/drive.h"
+#include "leat/local/piece_reader.h"
 #include "leat/store/object_store.h"
 
 namespace leat::local {
 
 class BatchReader {
  public:
-  BatchReader();
+  explicit BatchReader(PieceReader& pieces);
   ~BatchReader();
 
   // One read of a small object: its key, and where the answer goes.
@@ -61,11 +61,11 @@ class BatchReader {
   void read_cold(Drive& drive, std::span<Item*> items, const Context& context);
   bool looks_warm(Drive& drive, std::span<Item* const> items);
 
+  PieceReader& pieces_;
   // While positive, reads have been slow lately, and the warm way is not tried.
   std::atomic<int> cold_batches_{0};
   Mutex mutex_;
   std::vector<std::unique_ptr<Gather>> gathers_ GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<IoRing>> rings_ GUARDED_BY(mutex_);
 };
 
 }  // namespace leat::local

@@ -33,6 +33,13 @@ class LocalObjectReader final : public ObjectReader {
   const std::unique_ptr<ObjectBytes> bytes_;
 };
 
+constexpr std::string_view kShardInside = ".tar/";
+
+// Whether a read of a batch has no answer yet.
+bool is_open_question(const BatchRead& read) {
+  return read.result.failed_with(ErrorCode::kCancelled);
+}
+
 bool is_other_generation(const OpenOptions& options, std::uint64_t generation) {
   return options.generation && *options.generation != generation;
 }
@@ -77,8 +84,8 @@ Result<ObjectInfo> Bucket::stat(std::string_view name, const Context& context) {
   const std::string key = key_of(name);
   ASSIGN_OR_RETURN(const auto located, engine->find(key, ReadAlong::kNothing, context));
   if (located) return info_of(located->found.record);
-  ASSIGN_OR_RETURN(const auto member, store_->shard_members().find(*engine, key, context));
-  if (member) return member_info(*member);
+  ASSIGN_OR_RETURN(auto member, store_->shard_members().stat(*engine, key, context));
+  if (member) return *std::move(member);
   return ErrorCode::kNotFound;
 }
 
@@ -115,11 +122,11 @@ Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name,
     return std::unique_ptr<ObjectReader>(
         std::make_unique<LocalObjectReader>(std::move(info), *std::move(bytes)));
   }
-  ASSIGN_OR_RETURN(auto member, store_->shard_members().find(*engine, key, context));
-  if (!member) return ErrorCode::kNotFound;
-  if (is_other_generation(options, member->shard.found.record.generation))
+  MemberFinder finder(*engine, store_->shard_members());
+  ASSIGN_OR_RETURN(auto member, finder.find(key, context));
+  if (!member || is_other_generation(options, member->shard->generation))
     return ErrorCode::kNotFound;
-  return open_member(*std::move(member));
+  return make_member_reader(*std::move(member));
 }
 
 Result<std::unique_ptr<ObjectWriter>> Bucket::create(std::string_view name,
@@ -220,7 +227,7 @@ void Bucket::read_batch(std::span<BatchRead> reads, const Context& context) {
   std::vector<std::vector<BatchReader::Item>> by_drive(drives.size());
   by_drive.front().reserve(reads.size());
   for (BatchRead& read : reads) {
-    read.result = Error(ErrorCode::kCancelled);
+    read.result = ErrorCode::kCancelled;
     if (!check_name(read.name).ok()) continue;
     const std::size_t start = keys.size();
     keys += state_->name;
@@ -237,13 +244,30 @@ void Bucket::read_batch(std::span<BatchRead> reads, const Context& context) {
     }
     by_drive[home].push_back({key, &read, hash_key(key), {}});
   }
-  for (std::size_t i = 0; i < drives.size(); ++i)
-    (*engine)->batch_reader().read(*drives[i], by_drive[i], context);
-  // The rest one by one: members, large objects, misses, whatever is damaged.
+  BatchReader& reader = (*engine)->batch_reader();
+  for (std::size_t i = 0; i < drives.size(); ++i) reader.read(*drives[i], by_drive[i], context);
+  for (const auto& items : by_drive) read_members(**engine, items, context);
+  // The rest one by one: large objects, misses, whatever is damaged.
   for (BatchRead& read : reads) {
-    if (!read.result.failed_with(ErrorCode::kCancelled)) continue;
-    ObjectStore::read_batch(std::span(&read, 1), context);
+    if (is_open_question(read)) ObjectStore::read_batch(std::span(&read, 1), context);
   }
+}
+
+// Those of the items that are small members of shards.
+void Bucket::read_members(Engine& engine, std::span<const BatchReader::Item> items,
+                          const Context& context) {
+  MemberFinder finder(engine, store_->shard_members());
+  std::vector<MemberRead> members;
+  for (const BatchReader::Item& item : items) {
+    if (!is_open_question(*item.read) || item.key.find(kShardInside) == item.key.npos) continue;
+    // A real object of that name wins. Whatever goes wrong here is told by open().
+    const auto object = engine.find(item.key, ReadAlong::kNothing, context);
+    if (!object.ok() || *object) continue;
+    auto member = finder.find(item.key, context);
+    if (member.ok() && *member && (*member)->is_small())
+      members.push_back({item.read, **std::move(member)});
+  }
+  local::read_members(members, engine.piece_reader(), context);
 }
 
 }  // namespace leat::local

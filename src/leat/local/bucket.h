@@ -63,6 +63,8 @@ class Bucket final : public ObjectStore {
 
  private:
   std::string key_of(std::string_view name) const { return state_->name + "/" + std::string(name); }
+  void read_members(Engine& engine, std::span<const BatchReader::Item> items,
+                    const Context& context);
   // The engine, after checks that every call makes.
   Result<Engine*> begin(std::string_view name, const Context& context);
   // A large source of copy() or compose(): its extents, marked as shared.

@@ -22,6 +22,7 @@
 #include "leat/local/batch.h"
 #include "leat/local/drive.h"
 #include "leat/local/local_store.h"
+#include "leat/local/piece_reader.h"
 
 namespace leat::local {
 
@@ -83,6 +84,7 @@ class Engine {
   Status drop_drive(const std::string& drive_id, const Context& context);
   bool is_settled() const noexcept { return settled_.load(); }
   BatchReader& batch_reader() noexcept { return batch_reader_; }
+  PieceReader& piece_reader() noexcept { return piece_reader_; }
   // The id of a drive that is named by id or directory. kNotFound.
   Result<std::string> drive_id(const std::string& drive) const;
 
@@ -128,7 +130,8 @@ class Engine {
   const StoreOptions options_;
   const PackLog::Access access_;
   GenerationSource generations_;
-  BatchReader batch_reader_;
+  PieceReader piece_reader_;
+  BatchReader batch_reader_{piece_reader_};
   std::atomic<bool> settled_{true};
 
   Mutex writing_mutex_;

@@ -61,11 +61,11 @@ Status MemberListingCursor::seek(std::string_view at_or_after) {
 
 Status MemberListingCursor::open_shard(std::string_view name, std::string_view at_or_after) {
   const std::string key = bucket_ + "/" + std::string(name);
-  ASSIGN_OR_RETURN(auto located, engine_.find(key, ReadAlong::kNothing, context_));
+  ASSIGN_OR_RETURN(const auto located, engine_.find(key, ReadAlong::kNothing, context_));
   if (!located) return ok_status();
-  ASSIGN_OR_RETURN(auto index, members_.index_of(engine_, key, located->found.record, context_));
+  ASSIGN_OR_RETURN(const auto index, members_.index_of(engine_, key, located->found.record, context_));
   if (!index) return ok_status();
-  OpenShard shard{{*std::move(located), key, index, {}}, std::string(name) + "/", 0};
+  Walk shard{located->found.record.generation, index, std::string(name) + "/", 0};
   if (at_or_after.starts_with(shard.prefix)) {
     shard.at = index->seek(at_or_after.substr(shard.prefix.size()));
   } else if (at_or_after > shard.prefix) {
@@ -77,8 +77,8 @@ Status MemberListingCursor::open_shard(std::string_view name, std::string_view a
 
 Status MemberListingCursor::next() {
   if (!is_object_) {
-    OpenShard& shard = shards_[shard_];
-    if (++shard.at == shard.located.index->size())
+    Walk& shard = shards_[shard_];
+    if (++shard.at == shard.index->size())
       shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(shard_));
     return pick();
   }
@@ -87,8 +87,8 @@ Status MemberListingCursor::next() {
   if (may_be_shard(passed)) RETURN_IF_ERROR(open_shard(passed, passed));
   // A member of the same name is hidden by the object.
   for (std::size_t i = 0; i < shards_.size();) {
-    OpenShard& shard = shards_[i];
-    if (shard.name() == passed && ++shard.at == shard.located.index->size()) {
+    Walk& shard = shards_[i];
+    if (shard.name() == passed && ++shard.at == shard.index->size()) {
       shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
       ++i;
@@ -114,9 +114,8 @@ Status MemberListingCursor::pick() {
 
 Result<ObjectInfo> MemberListingCursor::info() const {
   if (is_object_) return objects_.info();
-  LocatedMember located = shards_[shard_].located;
-  located.member = located.index->member(shards_[shard_].at);
-  return member_info(located);
+  const Walk& shard = shards_[shard_];
+  return member_info(shard.generation, shard.index->member(shard.at));
 }
 
 }  // namespace leat::local

@@ -47,11 +47,12 @@ class MemberListingCursor final : public OrderedCursor {
 
  private:
   // A shard whose members are not all passed yet.
-  struct OpenShard {
-    LocatedMember located;
+  struct Walk {
+    std::uint64_t generation = 0;  // of the shard
+    std::shared_ptr<const ShardIndex> index;
     std::string prefix;  // "shard.tar/"
     std::size_t at = 0;
-    std::string name() const { return prefix + std::string(located.index->name(at)); }
+    std::string name() const { return prefix + std::string(index->name(at)); }
   };
   Status open_shard(std::string_view name, std::string_view at_or_after);
   Status pick();
@@ -61,7 +62,7 @@ class MemberListingCursor final : public OrderedCursor {
   const std::string bucket_;
   const Context& context_;
   ListingCursor objects_;
-  std::vector<OpenShard> shards_;
+  std::vector<Walk> shards_;
   std::string name_;
   bool is_object_ = false;
   std::size_t shard_ = 0;

@@ -61,7 +61,10 @@ class Store final : public LocalStore, public EngineSource {
 
   ~Store() override {
     if (sentinel_->is_forked()) {
-      // Threads and locks of the parent are not here: its engine cannot be taken apart.
+      // Threads and locks of the parent are not here: its engine cannot be taken apart, nor can
+      // its threads be waited for.
+      if (thread_.joinable()) thread_.detach();
+      if (scrub_thread_.joinable()) scrub_thread_.detach();
       (void)engine_.release();
       delete child_engine_.load();
       return;
@@ -70,6 +73,7 @@ class Store final : public LocalStore, public EngineSource {
   }
 
   Status load_buckets(const Context& context);
+  void start_scrub();
   // So that the next opening makes them anew.
   Status discard_damaged_catalogues(const Context& context);
 
@@ -91,6 +95,7 @@ class Store final : public LocalStore, public EngineSource {
   Status remove_drive(const std::string& drive, const Context& context) override;
   Status settle(const Context& context) override;
   Result<VerifyReport> verify(const VerifyOptions& options, const Context& context) override;
+  ScrubStatus scrub_status() const override;
   Status compact(const Context& context) override;
   Result<bool> maintain(const Context& context) override;
 
@@ -115,6 +120,7 @@ class Store final : public LocalStore, public EngineSource {
   std::string url_of(std::string_view bucket) const;
   void run_upkeep(const std::stop_token& stop);
   void stop_upkeep();
+  void run_scrub(const std::stop_token& stop);
 
   const std::vector<std::string> directories_;
   const StoreOptions options_;
@@ -135,6 +141,9 @@ class Store final : public LocalStore, public EngineSource {
   Mutex thread_mutex_;
   CondVar thread_wakes_;
   std::jthread thread_ GUARDED_BY(thread_mutex_);
+  std::jthread scrub_thread_ GUARDED_BY(thread_mutex_);
+  mutable Mutex scrub_mutex_;
+  ScrubStatus scrub_status_ GUARDED_BY(scrub_mutex_);
 };
 
 Status Store::load_buckets(const Context& context) {
@@ -377,13 +386,49 @@ void Store::run_upkeep(const std::stop_token& stop) {
 
 void Store::stop_upkeep() {
   std::jthread thread;
+  std::jthread scrub_thread;
   {
     MutexLock lock(thread_mutex_);
     thread_.request_stop();
+    scrub_thread_.request_stop();
     thread_wakes_.notify_all();
     thread = std::move(thread_);
+    scrub_thread = std::move(scrub_thread_);
   }
   if (thread.joinable()) thread.join();
+  if (scrub_thread.joinable()) scrub_thread.join();
+}
+
+void Store::start_scrub() {
+  if (options_.scrub_bytes_per_second == 0) return;
+  MutexLock lock(thread_mutex_);
+  scrub_thread_ = std::jthread([this](const std::stop_token& stop) { run_scrub(stop); });
+}
+
+void Store::run_scrub(const std::stop_token& stop) {
+  const Context context =
+      Context(*options_.clock).with_priority(Priority::kBackground).with_cancellation(stop);
+  VerifyOptions options;
+  options.bytes_per_second = options_.scrub_bytes_per_second;
+  while (!stop.stop_requested()) {
+    // What is damaged is refused when it is read, whether or not a round reaches its end.
+    if (auto report = verify(options, context); report.ok()) {
+      MutexLock lock(scrub_mutex_);
+      ++scrub_status_.rounds;
+      scrub_status_.ended_ns = options_.clock->wall_ns();
+      scrub_status_.last = *std::move(report);
+    }
+    const auto end = std::chrono::steady_clock::now() + options_.scrub_pause;
+    MutexLock lock(thread_mutex_);
+    while (!stop.stop_requested() && std::chrono::steady_clock::now() < end) {
+      thread_wakes_.wait_for(thread_mutex_, end - std::chrono::steady_clock::now());
+    }
+  }
+}
+
+ScrubStatus Store::scrub_status() const {
+  MutexLock lock(scrub_mutex_);
+  return scrub_status_;
 }
 
 Result<std::shared_ptr<LocalStore>> make_store(const std::vector<std::string>& directories,
@@ -395,7 +440,10 @@ Result<std::shared_ptr<LocalStore>> make_store(const std::vector<std::string>& d
     auto store =
         std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));
     Status loaded = store->load_buckets(context);
-    if (loaded.ok()) return std::shared_ptr<LocalStore>(std::move(store));
+    if (loaded.ok()) {
+      store->start_scrub();
+      return std::shared_ptr<LocalStore>(std::move(store));
+    }
     if (is_second || !loaded.failed_with(ErrorCode::kCorrupted)) return std::move(loaded).error();
     // A catalogue is damaged: the packs know everything.
     RETURN_IF_ERROR(store->discard_damaged_catalogues(context));

@@ -54,6 +54,10 @@ struct StoreOptions {
   std::uint64_t shard_index_cache_bytes = 256 << 20;
   enum class Upkeep : std::uint8_t { kInBackground, kWhenAsked };
   Upkeep upkeep = Upkeep::kInBackground;
+  // The scrub: while the store is open, everything is compared with its checksums in the
+  // background, at this pace, again and again. 0: never; then there is verify().
+  std::uint64_t scrub_bytes_per_second = 0;
+  std::chrono::milliseconds scrub_pause = std::chrono::hours(7 * 24);  // between two rounds
   // How long to wait for another process that owns the store, unless that one serves it.
   std::chrono::milliseconds lock_patience{10'000};
   const Clock* clock = &Clock::system();
@@ -87,6 +91,13 @@ struct VerifyOptions {
   std::uint64_t bytes_per_second = 0;  // 0: as fast as it can
   // Called now and then with what was done so far.
   std::function<void(const VerifyReport&)> progress;
+};
+
+// How far the scrub is.
+struct ScrubStatus {
+  std::uint64_t rounds = 0;  // that came to their end
+  std::int64_t ended_ns = 0;  // when the last one did
+  VerifyReport last;          // what it found
 };
 
 class LocalStore : public std::enable_shared_from_this<LocalStore> {
@@ -143,6 +154,7 @@ class LocalStore : public std::enable_shared_from_this<LocalStore> {
 
   // Reads everything and compares it with its checksums.
   virtual Result<VerifyReport> verify(const VerifyOptions& options, const Context& context) = 0;
+  virtual ScrubStatus scrub_status() const = 0;
   // Gives back all space that can be had, now.
   virtual Status compact(const Context& context) = 0;
   // One round of upkeep, for Upkeep::kWhenAsked; false when there was nothing to do.

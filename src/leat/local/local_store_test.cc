@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "leat/base/random.h"
 #include "leat/local/testing/local_fixture.h"
@@ -221,6 +222,51 @@ TEST_F(LocalStoreTest, AForkedChildReadsAndCannotWrite) {
   EXPECT_EQ(status, 0);
   fill(*bucket, 60);
   expect_filled(*bucket, 60);
+}
+
+TEST_F(LocalStoreTest, AForkedChildMayEndItsHandles) {
+  auto options = small_options();
+  options.upkeep = StoreOptions::Upkeep::kInBackground;
+  options.scrub_bytes_per_second = 1 << 20;
+  auto store = create(1, options);
+  auto bucket = data(store);
+  fill(*bucket, 50);  // upkeep runs now
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool good = read_object(*bucket, name(0), {}).ok();
+    bucket.reset();
+    store.reset();
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  expect_filled(*bucket, 50);
+}
+
+TEST_F(LocalStoreTest, TheScrubFindsDamageByItself) {
+  auto store = create();
+  fill(*data(store), 50);
+  ASSERT_TRUE(succeeds(store->close(context_)));
+  const std::string large = directories_[0] + "/objects/data/" + name(0);
+  std::filesystem::permissions(large, std::filesystem::perms::owner_all);
+  std::fstream(large, std::ios::in | std::ios::out) << 'x';
+  auto options = small_options();
+  options.scrub_bytes_per_second = 1 << 30;
+  options.scrub_pause = std::chrono::milliseconds(1);
+  store = open(options);
+  while (store->scrub_status().rounds < 2) std::this_thread::yield();
+  const ScrubStatus status = store->scrub_status();
+  ASSERT_EQ(status.last.damaged.size(), 1u);
+  EXPECT_EQ(status.last.damaged[0].name, "data/" + name(0));
+  EXPECT_GT(status.ended_ns, 0);
+  EXPECT_TRUE(read_object(*data(store), name(0), context_).failed_with(ErrorCode::kCorrupted));
+  EXPECT_TRUE(succeeds(read_object(*data(store), name(1), context_)));
+
+  // A slow one does not keep the store from being closed.
+  ASSERT_TRUE(succeeds(store->close(context_)));
+  options.scrub_bytes_per_second = 1;
+  ASSERT_TRUE(succeeds(open(options)->close(context_)));
 }
 
 TEST_F(LocalStoreTest, CopiesOfLargeObjectsShareTheirFile) {

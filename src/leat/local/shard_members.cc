@@ -13,14 +13,24 @@
 namespace leat::local {
 namespace {
 
-// Members up to this size are read whole and compared with their own checksum; larger ones block by
-// block with those of the shard.
-constexpr std::uint64_t kWholeMemberBytes = kChecksumBlockBytes;
+// "bucket/a.tar/b.tar/c" may be a member of either tar. Calls visit(shard key, member name), which
+// says whether that was it, for each.
+template <typename Visit>
+Status visit_candidates(std::string_view key, const Visit& visit) {
+  for (std::size_t slash = key.find('/', key.find('/') + 1); slash != key.npos;
+       slash = key.find('/', slash + 1)) {
+    const std::string_view shard_key = key.substr(0, slash);
+    if (!may_be_shard(shard_key) || slash + 1 == key.size()) continue;
+    ASSIGN_OR_RETURN(const bool is_found, visit(shard_key, key.substr(slash + 1)));
+    if (is_found) break;
+  }
+  return ok_status();
+}
 
 class MemberReader final : public ObjectReader {
  public:
-  MemberReader(LocatedMember located, std::unique_ptr<ObjectBytes> shard)
-      : located_(std::move(located)), shard_(std::move(shard)), info_(member_info(located_)) {}
+  explicit MemberReader(OpenMember member)
+      : member_(std::move(member)), info_(member_info(member_.shard->generation, member_.member)) {}
 
   const ObjectInfo& info() const noexcept override { return info_; }
 
@@ -29,9 +39,9 @@ class MemberReader final : public ObjectReader {
     RETURN_IF_ERROR(context.check());
     const ByteRange range = ByteRange{offset, target.size()}.within(info_.size_bytes);
     if (range.length == 0) return std::size_t{0};
-    if (info_.size_bytes > kWholeMemberBytes) {
-      return shard_->read_at(located_.member.data_offset + range.offset,
-                             target.first(range.length));
+    if (!member_.is_small()) {
+      return member_.shard->bytes->read_at(member_.member.data_offset + range.offset,
+                                           target.first(range.length));
     }
     ASSIGN_OR_RETURN(const auto data, whole());
     std::memcpy(target.data(), data->data() + range.offset, range.length);
@@ -41,10 +51,10 @@ class MemberReader final : public ObjectReader {
   Result<std::vector<LocalExtent>> local_extents(ByteRange range, const Context& context) override {
     RETURN_IF_ERROR(context.check());
     range = range.within(info_.size_bytes);
-    const bool small = info_.size_bytes <= kWholeMemberBytes;
-    if (small) RETURN_IF_ERROR(whole());
-    return shard_->extents({located_.member.data_offset + range.offset, range.length},
-                           small ? ObjectBytes::Check::kNo : ObjectBytes::Check::kYes);
+    if (member_.is_small()) RETURN_IF_ERROR(whole());
+    return member_.shard->bytes->extents(
+        {member_.member.data_offset + range.offset, range.length},
+        member_.is_small() ? ObjectBytes::Check::kNo : ObjectBytes::Check::kYes);
   }
 
  private:
@@ -54,17 +64,14 @@ class MemberReader final : public ObjectReader {
     MutexLock lock(mutex_);
     if (data_) return data_;
     auto bytes = std::make_shared<std::vector<std::byte>>(info_.size_bytes);
-    ASSIGN_OR_RETURN(const auto count, shard_->read_unchecked(located_.member.data_offset, *bytes));
-    if (count != bytes->size() || crc32c(0, *bytes) != located_.member.crc32c) {
-      return Error(ErrorCode::kCorrupted, fmt::format("{}/{} is damaged and is not served",
-                                                      located_.shard_key, located_.member.name));
-    }
+    ASSIGN_OR_RETURN(const auto count,
+                     member_.shard->bytes->read_unchecked(member_.member.data_offset, *bytes));
+    RETURN_IF_ERROR(member_.check(std::span(*bytes).first(count)));
     data_ = std::move(bytes);
     return data_;
   }
 
-  const LocatedMember located_;
-  const std::unique_ptr<ObjectBytes> shard_;
+  const OpenMember member_;
   const ObjectInfo info_;
   Mutex mutex_;  // held over the one read: others want the same bytes
   Data data_ GUARDED_BY(mutex_);
@@ -148,22 +155,41 @@ std::string shard_index_key(std::string_view key) {
   return std::string(key) + '\0' + "index";
 }
 
-Result<std::optional<LocatedMember>> ShardMembers::find(Engine& engine, std::string_view key,
-                                                        const Context& context) {
-  for (std::size_t slash = key.find('/', key.find('/') + 1); slash != key.npos;
-       slash = key.find('/', slash + 1)) {
-    const std::string_view shard_key = key.substr(0, slash);
-    if (!may_be_shard(shard_key) || slash + 1 == key.size()) continue;
-    ASSIGN_OR_RETURN(auto shard, engine.find(shard_key, ReadAlong::kNothing, context));
-    if (!shard) continue;
-    ASSIGN_OR_RETURN(auto index, index_of(engine, shard_key, shard->found.record, context));
-    if (!index) continue;
-    if (const auto member = index->find(key.substr(slash + 1))) {
-      return std::optional(
-          LocatedMember{*std::move(shard), std::string(shard_key), std::move(index), *member});
-    }
+Result<std::optional<ObjectInfo>> ShardMembers::stat(Engine& engine, std::string_view key,
+                                                     const Context& context) {
+  std::optional<ObjectInfo> info;
+  const auto visit = [&](std::string_view shard_key, std::string_view name) -> Result<bool> {
+    ASSIGN_OR_RETURN(const auto shard, engine.find(shard_key, ReadAlong::kNothing, context));
+    if (!shard) return false;
+    ASSIGN_OR_RETURN(const auto index, index_of(engine, shard_key, shard->found.record, context));
+    if (!index) return false;
+    const auto member = index->find(name);
+    if (member) info = member_info(shard->found.record.generation, *member);
+    return member.has_value();
+  };
+  RETURN_IF_ERROR(visit_candidates(key, visit));
+  return info;
+}
+
+Result<std::shared_ptr<const OpenShard>> ShardMembers::open_shard(Engine& engine,
+                                                                  std::string_view shard_key,
+                                                                  const Context& context) {
+  for (;;) {
+    ASSIGN_OR_RETURN(auto located, engine.find(shard_key, ReadAlong::kNothing, context));
+    if (!located) return std::shared_ptr<const OpenShard>();
+    auto shard = std::make_shared<OpenShard>();
+    shard->key = shard_key;
+    shard->generation = located->found.record.generation;
+    ASSIGN_OR_RETURN(shard->index, index_of(engine, shard_key, located->found.record, context));
+    if (!shard->index) return std::shared_ptr<const OpenShard>();
+    auto bytes = ObjectBytes::open(located->drive, shard_key, std::move(located->found));
+    // Its files are pinned now. If the shard is still the same, they are the right ones.
+    ASSIGN_OR_RETURN(const auto again, engine.find(shard_key, ReadAlong::kNothing, context));
+    if (!again || again->found.record.generation != shard->generation) continue;
+    if (!bytes.ok()) return std::move(bytes).error();
+    shard->bytes = *std::move(bytes);
+    return std::shared_ptr<const OpenShard>(std::move(shard));
   }
-  return std::optional<LocatedMember>();
 }
 
 Result<std::shared_ptr<const ShardIndex>> ShardMembers::index_of(Engine& engine,
@@ -254,21 +280,64 @@ void ShardMembers::keep(std::uint64_t generation, std::shared_ptr<const ShardInd
   }
 }
 
-ObjectInfo member_info(const LocatedMember& located) {
+Status OpenMember::check(std::span<const std::byte> bytes) const {
+  if (bytes.size() == member.size_bytes && crc32c(0, bytes) == member.crc32c) return ok_status();
+  return Error(ErrorCode::kCorrupted,
+               fmt::format("{}/{} is damaged and is not served", shard->key, member.name));
+}
+
+Result<std::optional<OpenMember>> MemberFinder::find(std::string_view key,
+                                                     const Context& context) {
+  std::optional<OpenMember> found;
+  const auto visit = [&](std::string_view shard_key, std::string_view name) -> Result<bool> {
+    auto it = shards_.find(shard_key);
+    if (it == shards_.end()) {
+      ASSIGN_OR_RETURN(auto opened, members_.open_shard(engine_, shard_key, context));
+      it = shards_.emplace(shard_key, std::move(opened)).first;
+    }
+    if (!it->second) return false;
+    if (const auto member = it->second->index->find(name)) found = {it->second, *member};
+    return found.has_value();
+  };
+  RETURN_IF_ERROR(visit_candidates(key, visit));
+  return found;
+}
+
+ObjectInfo member_info(std::uint64_t shard_generation, const ShardMember& member) {
   ObjectInfo info;
-  info.size_bytes = located.member.size_bytes;
-  info.mtime_ns = located.member.mtime_ns;
-  info.generation = located.shard.found.record.generation;
-  info.etag = derived_etag(info.generation, located.member.crc32c);
-  info.crc32c = located.member.crc32c;
+  info.size_bytes = member.size_bytes;
+  info.mtime_ns = member.mtime_ns;
+  info.generation = shard_generation;
+  info.etag = derived_etag(info.generation, member.crc32c);
+  info.crc32c = member.crc32c;
   return info;
 }
 
-Result<std::unique_ptr<ObjectReader>> open_member(LocatedMember located) {
-  ASSIGN_OR_RETURN(auto shard,
-                   ObjectBytes::open(located.shard.drive, located.shard_key, located.shard.found));
-  return std::unique_ptr<ObjectReader>(
-      std::make_unique<MemberReader>(std::move(located), std::move(shard)));
+std::unique_ptr<ObjectReader> make_member_reader(OpenMember member) {
+  return std::make_unique<MemberReader>(std::move(member));
+}
+
+void read_members(std::span<MemberRead> reads, PieceReader& reader, const Context& context) {
+  std::vector<PieceReader::Piece> pieces;
+  std::vector<MemberRead*> wanted;  // one a piece
+  for (MemberRead& read : reads) {
+    const ShardMember& member = read.member.member;
+    const auto extents = read.member.shard->bytes->extents({member.data_offset, member.size_bytes},
+                                                           ObjectBytes::Check::kNo);
+    // Of a shard that was composed of others, a member may lie in two files.
+    if (!extents.ok() || extents->size() != 1) continue;
+    pieces.push_back({extents->front().descriptor, extents->front().offset,
+                      extents->front().length, nullptr});
+    wanted.push_back(&read);
+  }
+  reader.read(pieces, context);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].bytes) continue;
+    const std::span<const std::byte> whole(pieces[i].bytes.get(), pieces[i].length);
+    if (!wanted[i]->member.check(whole).ok()) continue;
+    const ByteRange range = wanted[i]->read->wanted_of(whole.size());
+    wanted[i]->read->deliver(whole.subspan(range.offset, range.length), pieces[i].bytes);
+  }
 }
 
 }  // namespace leat::local

@@ -17,6 +17,7 @@
 
 #include "leat/base/mutex.h"
 #include "leat/local/engine.h"
+#include "leat/local/object_bytes.h"
 #include "leat/shard/shard_index.h"
 #include "leat/store/object_store.h"
 
@@ -32,12 +33,12 @@ inline bool is_internal_key(std::string_view key) noexcept {
   return key.find('\0') != std::string_view::npos;
 }
 
-// A member that was looked up.
-struct LocatedMember {
-  Located shard;
-  std::string shard_key;
+// A shard that is open: what its members need stays for as long as this is held.
+struct OpenShard {
+  std::string key;
+  std::uint64_t generation = 0;
   std::shared_ptr<const ShardIndex> index;
-  ShardMember member;  // its name views the index
+  std::unique_ptr<ObjectBytes> bytes;
 };
 
 class ShardMembers {
@@ -45,8 +46,11 @@ class ShardMembers {
   explicit ShardMembers(std::uint64_t cache_bytes) : cache_bytes_(cache_bytes) {}
 
   // The member that `key` ("bucket/shard.tar/member") names, if there is one.
-  Result<std::optional<LocatedMember>> find(Engine& engine, std::string_view key,
-                                            const Context& context) EXCLUDES(mutex_);
+  Result<std::optional<ObjectInfo>> stat(Engine& engine, std::string_view key,
+                                         const Context& context) EXCLUDES(mutex_);
+  // Null when there is no shard by this key.
+  Result<std::shared_ptr<const OpenShard>> open_shard(Engine& engine, std::string_view shard_key,
+                                                      const Context& context) EXCLUDES(mutex_);
   // The index that is in the store; null when the object is not a shard. kCorrupted when it is
   // damaged, lost, or not that of this shard.
   Result<std::shared_ptr<const ShardIndex>> stored_index(Engine& engine, std::string_view shard_key,
@@ -73,8 +77,43 @@ class ShardMembers {
   std::uint64_t used_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
+// A member whose shard is open.
+struct OpenMember {
+  std::shared_ptr<const OpenShard> shard;
+  ShardMember member;  // its name views the index
+
+  // The bytes of the whole member, compared with its checksum. REQUIRES: it is small.
+  Status check(std::span<const std::byte> bytes) const;
+  // Small members are read whole and compared with their own checksum; larger ones block by block
+  // with those of the shard.
+  bool is_small() const noexcept { return member.size_bytes <= kChecksumBlockBytes; }
+};
+
+// Finds members by their keys, and opens each shard once however many of its members are asked
+// for. For one thread, and for one call: a shard that was replaced meanwhile stays the old one.
+class MemberFinder {
+ public:
+  MemberFinder(Engine& engine, ShardMembers& members) : engine_(engine), members_(members) {}
+
+  // The member that `key` ("bucket/shard.tar/member") names, if there is one.
+  Result<std::optional<OpenMember>> find(std::string_view key, const Context& context);
+
+ private:
+  Engine& engine_;
+  ShardMembers& members_;
+  std::map<std::string, std::shared_ptr<const OpenShard>, std::less<>> shards_;
+};
+
+// One read of a batch that wants a member.
+struct MemberRead {
+  BatchRead* read = nullptr;
+  OpenMember member;
+};
+// Reads the small ones together. What it cannot read is left as it was.
+void read_members(std::span<MemberRead> reads, PieceReader& reader, const Context& context);
+
 // What a member looks like to a user.
-ObjectInfo member_info(const LocatedMember& located);
-Result<std::unique_ptr<ObjectReader>> open_member(LocatedMember located);
+ObjectInfo member_info(std::uint64_t shard_generation, const ShardMember& member);
+std::unique_ptr<ObjectReader> make_member_reader(OpenMember member);
 
 }  // namespace leat::local

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "leat/local/object_bytes.h"
 
 namespace leat::local {
 namespace {
+
+constexpr auto kPaceStep = std::chrono::milliseconds(50);
 
 class Verifier {
  public:
@@ -104,7 +108,7 @@ class Verifier {
       if (count == 0) return Error(ErrorCode::kCorrupted, "cut short");
       offset += count;
       report_.bytes += count;
-      pace();
+      RETURN_IF_ERROR(pace());
     }
     return check_index(key, record);
   }
@@ -160,11 +164,16 @@ class Verifier {
     return ok_status();
   }
 
-  void pace() {
-    if (options_.bytes_per_second == 0) return;
+  // Waits until the bytes so far are due, in steps, so that it can be called off.
+  Status pace() {
+    if (options_.bytes_per_second == 0) return ok_status();
     const auto due = start_ + std::chrono::nanoseconds(report_.bytes * 1'000 /
                                                        options_.bytes_per_second * 1'000'000);
-    if (const auto now = context_.clock().now(); now < due) context_.clock().sleep_for(due - now);
+    for (auto now = context_.clock().now(); now < due; now = context_.clock().now()) {
+      RETURN_IF_ERROR(context_.check());
+      context_.clock().sleep_for(std::min<std::chrono::nanoseconds>(due - now, kPaceStep));
+    }
+    return ok_status();
   }
 
   Engine& engine_;

@@ -1,6 +1,7 @@
 #include "leat/store/object_store.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace leat {
 namespace {
@@ -9,9 +10,8 @@ constexpr std::size_t kCopyBufferBytes = 1 << 20;
 
 Result<Slice> read_one(ObjectStore& store, const BatchRead& read, const Context& context) {
   ASSIGN_OR_RETURN(auto reader, store.open(read.name, {}, context));
-  ByteRange range = read.range.within(reader->info().size_bytes);
+  const ByteRange range = read.wanted_of(reader->info().size_bytes);
   if (!read.target.empty()) {
-    range.length = std::min<std::uint64_t>(range.length, read.target.size());
     ASSIGN_OR_RETURN(auto count,
                      reader->read_at(range.offset, read.target.first(range.length), context));
     return Slice{read.target.first(count), nullptr};
@@ -49,6 +49,21 @@ Status Precondition::check(const ObjectInfo* current) const {
                    "the object's generation is not " + std::to_string(generation));
   }
   return ErrorCode::kInvalidArgument;
+}
+
+ByteRange BatchRead::wanted_of(std::uint64_t size_bytes) const noexcept {
+  ByteRange wanted = range.within(size_bytes);
+  if (!target.empty()) wanted.length = std::min<std::uint64_t>(wanted.length, target.size());
+  return wanted;
+}
+
+void BatchRead::deliver(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  if (target.empty()) {
+    result = Slice{bytes, std::move(owner)};
+    return;
+  }
+  if (!bytes.empty()) std::memcpy(target.data(), bytes.data(), bytes.size());
+  result = Slice{target.first(bytes.size()), nullptr};
 }
 
 void ObjectStore::read_batch(std::span<BatchRead> reads, const Context& context) {

@@ -196,6 +196,11 @@ struct BatchRead {
   std::span<std::byte> target;
   // Set by read_batch().
   Result<Slice> result = Error(ErrorCode::kCancelled);
+
+  // For stores: what is wanted of an object of `size_bytes`, ...
+  ByteRange wanted_of(std::uint64_t size_bytes) const noexcept;
+  // ... and the answer with exactly that: copied to the target, or as it is, kept by `owner`.
+  void deliver(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 };
 
 // What a store can do, for callers that choose and for the contract suite that checks.
