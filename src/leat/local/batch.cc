@@ -266,8 +266,8 @@ void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context&
     const Location location = item->place.location();
     auto pack = packs.get(location.pack);
     if (!pack || pack->file().descriptor() < 0) continue;
-    pieces.push_back({pack->file().descriptor(), location.offset_bytes(),
-                      item->place.length_bytes(), nullptr});
+    pieces.push_back(
+        {pack->file().descriptor(), location.offset_bytes(), item->place.length_bytes(), nullptr});
     wanted.emplace_back(item, std::move(pack));
   }
   pieces_.read(pieces, context);
@@ -279,7 +279,7 @@ void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context&
     if (!found.ok() || !*found || (!(*found)->data && (*found)->record.size_bytes > 0)) continue;
     const ByteRange range = item->read->wanted_of((*found)->record.size_bytes);
     item->read->deliver(std::span((*found)->data.get() + range.offset, range.length),
-            (*found)->data);
+                        (*found)->data);
   }
 }
 

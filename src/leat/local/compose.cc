@@ -2,6 +2,7 @@
 #include "leat/base/hash.h"
 #include "leat/local/bucket.h"
 #include "leat/local/object_bytes.h"
+#include "leat/local/object_writer.h"
 
 namespace leat::local {
 namespace {
@@ -68,6 +69,8 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
     if (!status.ok()) break;
   }
   whole.mtime_ns = engine->options().clock->wall_ns();
+  if (status.ok() && may_be_shard(whole.key))
+    status = index_new_shard(*engine, drive, whole, context);
   Change change(whole, {});
   change.precondition = options.precondition;
   change.wait_for_disk = durability != Durability::kMemory;

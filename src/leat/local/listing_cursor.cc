@@ -63,7 +63,8 @@ Status MemberListingCursor::open_shard(std::string_view name, std::string_view a
   const std::string key = bucket_ + "/" + std::string(name);
   ASSIGN_OR_RETURN(const auto located, engine_.find(key, ReadAlong::kNothing, context_));
   if (!located) return ok_status();
-  ASSIGN_OR_RETURN(const auto index, members_.index_of(engine_, key, located->found.record, context_));
+  ASSIGN_OR_RETURN(const auto index,
+                   members_.index_of(engine_, key, located->found.record, context_));
   if (!index) return ok_status();
   Walk shard{located->found.record.generation, index, std::string(name) + "/", 0};
   if (at_or_after.starts_with(shard.prefix)) {

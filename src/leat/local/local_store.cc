@@ -57,16 +57,16 @@ class Store final : public LocalStore, public EngineSource {
         options_(options),
         engine_(std::move(engine)),
         sentinel_(std::move(sentinel)),
-        shard_members_(options.shard_index_cache_bytes) {}
+        shard_members_(std::make_unique<ShardMembers>(options.shard_index_cache_bytes)) {}
 
   ~Store() override {
     if (sentinel_->is_forked()) {
       // Threads and locks of the parent are not here: its engine cannot be taken apart, nor can
       // its threads be waited for.
-      if (thread_.joinable()) thread_.detach();
-      if (scrub_thread_.joinable()) scrub_thread_.detach();
+      (void)threads_.release();
       (void)engine_.release();
-      delete child_engine_.load();
+      (void)shard_members_.release();
+      delete child_.load();
       return;
     }
     (void)close(Context());
@@ -101,18 +101,37 @@ class Store final : public LocalStore, public EngineSource {
 
   // EngineSource
   Result<Engine*> engine() override {
-    if (sentinel_->is_forked()) [[unlikely]]
-      return child_engine();
+    if (sentinel_->is_forked()) [[unlikely]] {
+      ASSIGN_OR_RETURN(Child* const own, child());
+      return own->engine.get();
+    }
     if (closed_.load(std::memory_order_relaxed)) [[unlikely]] {
       return Error(ErrorCode::kUnavailable, "the store was closed");
     }
     return engine_.get();
   }
-  ShardMembers& shard_members() override { return shard_members_; }
+  ShardMembers& shard_members() override {
+    // A child asks for its engine first.
+    Child* const own = child_.load(std::memory_order_acquire);
+    return own != nullptr ? own->members : *shard_members_;
+  }
   void changed() override;
 
  private:
-  Result<Engine*> child_engine();
+  // What a forked child reads with, instead of what its parent's threads may have locked.
+  struct Child {
+    std::unique_ptr<Engine> engine;
+    ShardMembers members;
+  };
+  // The threads of the upkeep. A forked child, where they are not, must leave all of this alone.
+  struct Threads {
+    Mutex mutex;
+    CondVar wakes;
+    std::jthread upkeep GUARDED_BY(mutex);
+    std::jthread scrub GUARDED_BY(mutex);
+  };
+
+  Result<Child*> child();
   Result<std::shared_ptr<BucketState>> find_bucket(std::string_view name) EXCLUDES(buckets_mutex_);
   Status write_bucket(const Record& record, const Precondition& precondition,
                       const Context& context);
@@ -126,9 +145,9 @@ class Store final : public LocalStore, public EngineSource {
   const StoreOptions options_;
   std::unique_ptr<Engine> engine_;
   const std::unique_ptr<ForkSentinel> sentinel_;
-  std::atomic<Engine*> child_engine_{nullptr};
+  std::atomic<Child*> child_{nullptr};
   std::atomic<bool> closed_{false};
-  ShardMembers shard_members_;
+  std::unique_ptr<ShardMembers> shard_members_;
 
   Mutex buckets_mutex_;
   std::map<std::string, std::shared_ptr<BucketState>, std::less<>> buckets_
@@ -138,10 +157,7 @@ class Store final : public LocalStore, public EngineSource {
   // purpose. No reader or writer of objects ever waits for it.
   Mutex upkeep_mutex_;
   std::atomic<bool> upkeep_started_{false};
-  Mutex thread_mutex_;
-  CondVar thread_wakes_;
-  std::jthread thread_ GUARDED_BY(thread_mutex_);
-  std::jthread scrub_thread_ GUARDED_BY(thread_mutex_);
+  std::unique_ptr<Threads> threads_ = std::make_unique<Threads>();
   mutable Mutex scrub_mutex_;
   ScrubStatus scrub_status_ GUARDED_BY(scrub_mutex_);
 };
@@ -183,11 +199,13 @@ Status Store::close(const Context& context) {
   return engine_->close(context);
 }
 
-Result<Engine*> Store::child_engine() {
-  if (Engine* ready = child_engine_.load(std::memory_order_acquire)) return ready;
-  ASSIGN_OR_RETURN(auto opened, Engine::open(directories_, PackLog::Access::kReadOnly, options_));
-  Engine* expected = nullptr;
-  if (child_engine_.compare_exchange_strong(expected, opened.get())) return opened.release();
+Result<Store::Child*> Store::child() {
+  if (Child* ready = child_.load(std::memory_order_acquire)) return ready;
+  ASSIGN_OR_RETURN(auto engine, Engine::open(directories_, PackLog::Access::kReadOnly, options_));
+  auto made = std::unique_ptr<Child>(
+      new Child{std::move(engine), ShardMembers(options_.shard_index_cache_bytes)});
+  Child* expected = nullptr;
+  if (child_.compare_exchange_strong(expected, made.get())) return made.release();
   return expected;  // another thread was quicker
 }
 
@@ -344,7 +362,7 @@ Status Store::settle(const Context& context) {
 
 Result<VerifyReport> Store::verify(const VerifyOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(Engine* const current, engine());
-  return verify_store(*current, shard_members_, options, context);
+  return verify_store(*current, shard_members(), options, context);
 }
 
 Status Store::compact(const Context& context) {
@@ -364,9 +382,9 @@ Result<bool> Store::maintain(const Context& context) {
 void Store::changed() {
   if (options_.upkeep != StoreOptions::Upkeep::kInBackground) return;
   if (upkeep_started_.load(std::memory_order_relaxed)) return;
-  MutexLock lock(thread_mutex_);
+  MutexLock lock(threads_->mutex);
   if (upkeep_started_.exchange(true) || closed_.load()) return;
-  thread_ = std::jthread([this](const std::stop_token& stop) { run_upkeep(stop); });
+  threads_->upkeep = std::jthread([this](const std::stop_token& stop) { run_upkeep(stop); });
 }
 
 void Store::run_upkeep(const std::stop_token& stop) {
@@ -379,30 +397,30 @@ void Store::run_upkeep(const std::stop_token& stop) {
       if (worked.ok() && *worked) continue;
       if (!worked.ok()) pause = kUpkeepRetry;  // a full disk, perhaps: try again later
     }
-    MutexLock lock(thread_mutex_);
-    if (!stop.stop_requested()) thread_wakes_.wait_for(thread_mutex_, pause);
+    MutexLock lock(threads_->mutex);
+    if (!stop.stop_requested()) threads_->wakes.wait_for(threads_->mutex, pause);
   }
 }
 
 void Store::stop_upkeep() {
-  std::jthread thread;
-  std::jthread scrub_thread;
+  std::jthread upkeep;
+  std::jthread scrub;
   {
-    MutexLock lock(thread_mutex_);
-    thread_.request_stop();
-    scrub_thread_.request_stop();
-    thread_wakes_.notify_all();
-    thread = std::move(thread_);
-    scrub_thread = std::move(scrub_thread_);
+    MutexLock lock(threads_->mutex);
+    threads_->upkeep.request_stop();
+    threads_->scrub.request_stop();
+    threads_->wakes.notify_all();
+    upkeep = std::move(threads_->upkeep);
+    scrub = std::move(threads_->scrub);
   }
-  if (thread.joinable()) thread.join();
-  if (scrub_thread.joinable()) scrub_thread.join();
+  if (upkeep.joinable()) upkeep.join();
+  if (scrub.joinable()) scrub.join();
 }
 
 void Store::start_scrub() {
   if (options_.scrub_bytes_per_second == 0) return;
-  MutexLock lock(thread_mutex_);
-  scrub_thread_ = std::jthread([this](const std::stop_token& stop) { run_scrub(stop); });
+  MutexLock lock(threads_->mutex);
+  threads_->scrub = std::jthread([this](const std::stop_token& stop) { run_scrub(stop); });
 }
 
 void Store::run_scrub(const std::stop_token& stop) {
@@ -419,9 +437,9 @@ void Store::run_scrub(const std::stop_token& stop) {
       scrub_status_.last = *std::move(report);
     }
     const auto end = std::chrono::steady_clock::now() + options_.scrub_pause;
-    MutexLock lock(thread_mutex_);
+    MutexLock lock(threads_->mutex);
     while (!stop.stop_requested() && std::chrono::steady_clock::now() < end) {
-      thread_wakes_.wait_for(thread_mutex_, end - std::chrono::steady_clock::now());
+      threads_->wakes.wait_for(threads_->mutex, end - std::chrono::steady_clock::now());
     }
   }
 }

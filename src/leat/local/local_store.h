@@ -95,7 +95,7 @@ struct VerifyOptions {
 
 // How far the scrub is.
 struct ScrubStatus {
-  std::uint64_t rounds = 0;  // that came to their end
+  std::uint64_t rounds = 0;   // that came to their end
   std::int64_t ended_ns = 0;  // when the last one did
   VerifyReport last;          // what it found
 };

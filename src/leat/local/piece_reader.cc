@@ -45,7 +45,8 @@ void PieceReader::read(std::span<Piece> pieces, const Context& context) {
       read_of[i++] = reads.size();
     }
     buffers.push_back(std::make_shared_for_overwrite<std::byte[]>(end - start));
-    reads.push_back({sorted[first]->descriptor, start, std::span(buffers.back().get(), end - start)});
+    reads.push_back(
+        {sorted[first]->descriptor, start, std::span(buffers.back().get(), end - start)});
   }
   ring->read_all(reads, context);
   for (std::size_t i = 0; i < sorted.size(); ++i) {

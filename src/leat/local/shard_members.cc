@@ -280,14 +280,35 @@ void ShardMembers::keep(std::uint64_t generation, std::shared_ptr<const ShardInd
   }
 }
 
+Status index_new_shard(Engine& engine, std::shared_ptr<Drive> drive, Record& record,
+                       const Context& context) {
+  Found found;
+  found.record = record;
+  ObjectInfo info;
+  info.size_bytes = record.size_bytes;
+  auto marks = std::make_shared<BlockMarks>(record.block_crcs.size());
+  ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open(std::move(drive), record.key, std::move(found),
+                                                 std::move(marks)));
+  ShardReader reader(std::move(info), std::move(bytes));
+  const auto indexed = index_shard(reader, context);
+  if (indexed.failed_with(ErrorCode::kCorrupted) || indexed.failed_with(ErrorCode::kTooLarge)) {
+    record.options[std::string(kNotAShardOption)] = indexed.error().message();
+    return ok_status();
+  }
+  if (!indexed.ok()) return indexed.error();
+  ASSIGN_OR_RETURN(const auto generation,
+                   write_index(engine, shard_index_key(record.key), indexed->blob, context));
+  record.options[std::string(kShardOption)] = std::to_string(generation);
+  return ok_status();
+}
+
 Status OpenMember::check(std::span<const std::byte> bytes) const {
   if (bytes.size() == member.size_bytes && crc32c(0, bytes) == member.crc32c) return ok_status();
   return Error(ErrorCode::kCorrupted,
                fmt::format("{}/{} is damaged and is not served", shard->key, member.name));
 }
 
-Result<std::optional<OpenMember>> MemberFinder::find(std::string_view key,
-                                                     const Context& context) {
+Result<std::optional<OpenMember>> MemberFinder::find(std::string_view key, const Context& context) {
   std::optional<OpenMember> found;
   const auto visit = [&](std::string_view shard_key, std::string_view name) -> Result<bool> {
     auto it = shards_.find(shard_key);
@@ -326,8 +347,8 @@ void read_members(std::span<MemberRead> reads, PieceReader& reader, const Contex
                                                            ObjectBytes::Check::kNo);
     // Of a shard that was composed of others, a member may lie in two files.
     if (!extents.ok() || extents->size() != 1) continue;
-    pieces.push_back({extents->front().descriptor, extents->front().offset,
-                      extents->front().length, nullptr});
+    pieces.push_back(
+        {extents->front().descriptor, extents->front().offset, extents->front().length, nullptr});
     wanted.push_back(&read);
   }
   reader.read(pieces, context);

@@ -77,6 +77,11 @@ class ShardMembers {
   std::uint64_t used_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
+// Of a record that is to be committed on `drive` and whose files are there: if they are a shard,
+// commits the index of it, and notes in the record which; if not, notes why. Reads all of it.
+Status index_new_shard(Engine& engine, std::shared_ptr<Drive> drive, Record& record,
+                       const Context& context);
+
 // A member whose shard is open.
 struct OpenMember {
   std::shared_ptr<const OpenShard> shard;
