@@ -164,17 +164,17 @@ class PackLog {
   std::shared_ptr<Pack> unsealed_;  // came before it; its end is not on the disk yet
   std::uint64_t end_bytes_ = 0;
   std::uint64_t allocated_bytes_ = 0;
+  std::uint64_t zeroed_bytes_ = 0;  // up to here zeros were written, not only allocated
   std::uint64_t durable_bytes_ = 0;  // of the active pack
   std::uint32_t last_pack_id_ = 0;
+  std::chrono::nanoseconds sync_time_{0};  // of the last group; 0 when it did not sync
 
   mutable Mutex mutex_;
-  CondVar queue_filled_;  // for a leader that waits for the rest of its group
   std::vector<Waiter> queue_ GUARDED_BY(mutex_);
   bool has_leader_ GUARDED_BY(mutex_) = false;
   FutexCounter turns_;  // of leaders that have ended
   // How many changes are likely to come: those of the last group and those that came meanwhile.
   std::size_t expected_ GUARDED_BY(mutex_) = 0;
-  std::chrono::nanoseconds group_time_ GUARDED_BY(mutex_){0};  // that the last group took
   Location end_ GUARDED_BY(mutex_);
 
   mutable SharedMutex packs_mutex_;
