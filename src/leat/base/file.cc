@@ -258,6 +258,7 @@ class PosixFileSystem final : public FileSystem {
 
   Result<std::unique_ptr<FileLock>> try_lock(std::string_view path) override {
     ASSIGN_OR_RETURN(Descriptor descriptor, open_regular(path, O_RDWR | O_CREAT));
+    (void)::fchmod(descriptor.get(), 0600);  // whoever can open it could hold it
     if (retry_interrupted([&] { return ::flock(descriptor.get(), LOCK_EX | LOCK_NB); }) != 0) {
       if (errno == EWOULDBLOCK) {
         return Error(ErrorCode::kBusy, fmt::format("lock {}: held by another", path));

@@ -44,6 +44,8 @@ class IoRing {
   // context ends, what was not begun fails as it says; what is under way is waited for, because
   // the kernel writes into its target.
   void read_all(std::span<Read> reads, const Context& context);
+  // False when the kernel has failed the ring as a whole, or in a forked child.
+  bool is_usable() const { return check_usable().ok(); }
 
  private:
   IoRing(std::unique_ptr<io_uring> ring, unsigned depth);

@@ -41,10 +41,14 @@ void show(Session& session, const local::VerifyReport& report) {
   if (report.damaged.size() > kMostDamagedShown) {
     session.output().line(fmt::format("and {} more", report.damaged.size() - kMostDamagedShown));
   }
-  session.output().summary(
-      fmt::format("verify: {}, {}; {} damaged; {} in files that nothing refers to",
-                  counted(report.objects, "object"), format_size_rounded(report.bytes),
-                  report.damaged.size(), format_size_rounded(report.orphan_bytes)));
+  std::string summary = fmt::format("verify: {}, {}; {} damaged", counted(report.objects, "object"),
+                                    format_size_rounded(report.bytes), report.damaged.size());
+  // Only a repair looks for them.
+  if (report.orphan_bytes > 0) {
+    summary += fmt::format("; {} in files that nothing referred to removed",
+                           format_size_rounded(report.orphan_bytes));
+  }
+  session.output().summary(summary);
 }
 
 ExitCode run_verify(Session& session, const VerifyFlags& flags) {

@@ -122,16 +122,25 @@ void BatchReader::read(Drive& drive, std::span<Item> items, const Context& conte
     items[i].place = *matches[i].begin();
     const Place place = items[i].place;
     const std::uint64_t length = place.length_bytes();
-    if (!place.is_plain() || length > kSmallRecordBytes) continue;
-    (place.is_verified() ? warm : cold).push_back(&items[i]);
+    if (!place.is_plain() || length == 0) continue;
+    const bool may_be_warm = place.is_verified() && length <= kSmallRecordBytes;
+    (may_be_warm ? warm : cold).push_back(&items[i]);
   }
   read_cached(drive, warm);
   if (!looks_warm(drive, warm)) {
     cold.insert(cold.end(), warm.begin(), warm.end());
     warm.clear();
   }
-  for (std::size_t at = 0; at < warm.size(); at += kGatherItems) {
-    read_warm(drive, std::span(warm).subspan(at, std::min(kGatherItems, warm.size() - at)));
+  for (std::size_t at = 0; at < warm.size();) {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    while (at + count < warm.size() && count < kGatherItems) {
+      bytes += warm[at + count]->place.length_bytes();
+      if (bytes > kGatherBytes) break;
+      ++count;
+    }
+    read_warm(drive, std::span(warm).subspan(at, count));
+    at += count;
   }
   if (!cold.empty()) read_cold(drive, cold, context);
 }
@@ -198,6 +207,7 @@ void BatchReader::read_warm(Drive& drive, std::span<Item*> items) {
 }
 
 // Lets the kernel copy what is wanted of each record; those that it could not are left out.
+// REQUIRES: the records fit into a Gather.
 std::vector<BatchReader::Gathered> BatchReader::gather_records(Drive& drive,
                                                                std::span<Item* const> items,
                                                                Gather& gather) {
@@ -213,7 +223,7 @@ std::vector<BatchReader::Gathered> BatchReader::gather_records(Drive& drive,
     const std::uint64_t length = item->place.length_bytes();
     const auto mapping = pack ? pack->mapping(location.offset_bytes() + length) : Pack::Mapping{};
     const ByteRange range = item->read->wanted_of(length - kBlockBytes);
-    if (mapping.data == nullptr || total + kBlockBytes + range.length > kGatherBytes) continue;
+    if (mapping.data == nullptr) continue;
     const std::byte* record = mapping.data + location.offset_bytes();
     const bool in_one_piece = range.offset == 0 && range.length <= kOnePieceBytes;
     const std::size_t head = in_one_piece ? kBlockBytes + range.length : kHeaderPart;

@@ -141,28 +141,18 @@ Status Bucket::remove(std::string_view name, const RemoveOptions& options, const
   ASSIGN_OR_RETURN(const auto guard, BucketChange::begin(*state_));
   RETURN_IF_ERROR(engine->begin_writing());
   const std::string key = key_of(name);
-  RETURN_IF_ERROR(remove_record(*engine, key, options, context));
-  if (may_be_shard(key)) {
-    RemoveOptions index_options;
-    index_options.durability = options.durability;
-    // A shard that was not one has no index.
-    (void)remove_record(*engine, shard_index_key(key), index_options, context);
-  }
+  RETURN_IF_ERROR(remove_object(*engine, key, options, context));
   store_->changed();
   return ok_status();
 }
 
-Status Bucket::remove_record(Engine& engine, const std::string& key, const RemoveOptions& options,
+Status Bucket::remove_object(Engine& engine, const std::string& key, const RemoveOptions& options,
                              const Context& context) {
-  Record record;
-  record.kind = RecordKind::kDelete;
-  record.key = key;
-  record.mtime_ns = engine.options().clock->wall_ns();
-  Change change(std::move(record), {});
-  change.precondition = options.precondition;
-  change.wait_for_disk = effective(options.durability, *state_) != Durability::kMemory;
-  ASSIGN_OR_RETURN(const auto drive, engine.home(key));
-  return engine.commit(drive, change, context);
+  ASSIGN_OR_RETURN(const OldIndex old_index, OldIndex::of(engine, key, context));
+  RETURN_IF_ERROR(
+      engine.remove(key, options.precondition, effective(options.durability, *state_), context));
+  old_index.drop(engine, context);
+  return ok_status();
 }
 
 // Marks the record of a large object as one that shares its files, unless it is already. Nothing
@@ -204,6 +194,9 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   record.key = target_key;
   record.mtime_ns = engine->options().clock->wall_ns();
   record.etag.clear();
+  // By this name it is no shard.
+  record.options.erase(std::string(kShardOption));
+  record.options.erase(std::string(kNotAShardOption));
   if (!options.metadata.empty()) record.metadata = options.metadata;
   Change change(record, {});
   change.precondition = options.precondition;

@@ -187,18 +187,23 @@ Result<std::shared_ptr<const Run>> Catalogue::make_run(
   return run;
 }
 
-Status Catalogue::flush(Location log_end) {
+void Catalogue::freeze(Location log_end) {
+  MutexLock lock(mutex_);
+  if (frozen_) return;  // could not be written the last time, and comes first
+  if (active_.empty() && checkpoint_ == log_end) return;
+  frozen_ = std::make_shared<const Entries>(std::exchange(active_, {}));
+  frozen_end_ = log_end;
+}
+
+Status Catalogue::write_frozen() {
   std::vector<std::shared_ptr<const Run>> runs;
   std::shared_ptr<const Entries> entries;
+  Location log_end;
   {
     MutexLock lock(mutex_);
-    if (!frozen_) {  // otherwise an earlier flush failed: its entries are still to be written
-      if (active_.empty() && checkpoint_ == log_end) return ok_status();
-      frozen_ = std::make_shared<const Entries>(std::exchange(active_, {}));
-    } else {
-      log_end = checkpoint_;  // the entries since then are in active_, not in this run
-    }
+    if (!frozen_) return ok_status();
     entries = frozen_;
+    log_end = frozen_end_;
     runs = runs_;
   }
   if (!entries->empty()) {

@@ -8,7 +8,8 @@
 //
 // Why not LMDB or RocksDB: see ARCHITECTURE.md, "The catalogue".
 //
-// Thread-safe. flush() and merge() are for one thread at a time (the drive's maintenance).
+// Thread-safe. freeze(), write_frozen(), flush() and merge() are for one thread at a time (the
+// drive's maintenance).
 #pragma once
 
 #include <cstdint>
@@ -59,9 +60,16 @@ class Catalogue {
   std::uint64_t entries_in_memory() const EXCLUDES(mutex_);
   std::uint64_t disk_bytes() const EXCLUDES(mutex_);
 
-  // Makes a run of the entries in memory; the log before `log_end` needs no replay then.
+  // Sets the entries in memory aside; later ones are kept apart.
   // REQUIRES: every record before `log_end` has been put().
-  Status flush(Location log_end) EXCLUDES(mutex_);
+  void freeze(Location log_end) EXCLUDES(mutex_);
+  // Makes a run of what was set aside; the log before its `log_end` needs no replay then.
+  // REQUIRES: the records of these entries are durable.
+  Status write_frozen() EXCLUDES(mutex_);
+  Status flush(Location log_end) EXCLUDES(mutex_) {
+    freeze(log_end);
+    return write_frozen();
+  }
   // Merges runs if that is worth while; false when there was nothing to do.
   Result<bool> merge() EXCLUDES(mutex_);
 
@@ -92,12 +100,13 @@ class Catalogue {
 
   FileSystem& files_;
   const CatalogueOptions options_;
-  // Touched by flush() and merge() only; 0 until the directory was looked at.
+  // Touched by write_frozen() and merge() only; 0 until the directory was looked at.
   std::uint64_t next_run_ = 0;
 
   mutable Mutex mutex_;
   Entries active_ GUARDED_BY(mutex_);
-  std::shared_ptr<const Entries> frozen_ GUARDED_BY(mutex_);         // being written by flush()
+  std::shared_ptr<const Entries> frozen_ GUARDED_BY(mutex_);         // to be written
+  Location frozen_end_ GUARDED_BY(mutex_);                           // of the log, for frozen_
   std::vector<std::shared_ptr<const Run>> runs_ GUARDED_BY(mutex_);  // oldest first
   Location checkpoint_ GUARDED_BY(mutex_);
   // Counts the moves of entries between memory and runs, by which a cursor knows it must look anew.

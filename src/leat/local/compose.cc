@@ -1,4 +1,6 @@
 // Bucket::compose(): one object from many, without moving bytes. The end of a multipart upload.
+#include <functional>
+
 #include "leat/base/hash.h"
 #include "leat/local/bucket.h"
 #include "leat/local/object_bytes.h"
@@ -42,21 +44,28 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
 
   std::vector<FilePin> pins;
   std::vector<std::string> adopted;
-  const auto add = [&](const std::string& key) -> Status {
+  std::vector<std::pair<std::string, std::uint64_t>> added;  // keys and generations
+  const std::function<Status(const std::string&)> add = [&](const std::string& key) -> Status {
     ASSIGN_OR_RETURN(auto located, engine->find(key, ReadAlong::kSmallObjects, context));
     if (!located) return Error(ErrorCode::kNotFound, "a part of the object does not exist");
     if (located->drive != drive)
       return Error(ErrorCode::kUnavailable, "a part is on another drive");
-    if (located->found.record.size_bytes == 0) return ok_status();
+    const std::uint64_t generation = located->found.record.generation;
     Record part;
+    if (located->found.record.size_bytes == 0) {
+      added.emplace_back(key, generation);
+      return ok_status();
+    }
     if (located->found.record.kind == RecordKind::kReference) {
       pins.push_back(drive->pin_files(located->found.record.extents));
       ASSIGN_OR_RETURN(part, share_files(*engine, key, context));
+      if (part.generation != generation) return add(key);  // replaced meanwhile: that one, then
     } else {
       located->found.record.key = key;
       ASSIGN_OR_RETURN(part, write_as_file(*drive, located->found, whole.key, durability));
       adopted.push_back(part.extents.front().path);
     }
+    added.emplace_back(key, generation);
     whole.crc32c = crc32c_combine(whole.crc32c, part.crc32c, part.size_bytes);
     whole.size_bytes += part.size_bytes;
     whole.extents.insert(whole.extents.end(), part.extents.begin(), part.extents.end());
@@ -69,6 +78,7 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
     if (!status.ok()) break;
   }
   whole.mtime_ns = engine->options().clock->wall_ns();
+  ASSIGN_OR_RETURN(const OldIndex old_index, OldIndex::of(*engine, whole.key, context));
   if (status.ok() && may_be_shard(whole.key))
     status = index_new_shard(*engine, drive, whole, context);
   Change change(whole, {});
@@ -80,9 +90,13 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
     if (!status.ok()) drive->discard_adopted(path, status.error().code());
   }
   if (!status.ok()) return status.error();
-  for (const std::string& source : sources) {
-    // The object stands; a part that cannot be removed now is an abandoned one.
-    (void)remove_record(*engine, key_of(source), {}, context);
+  old_index.drop(*engine, context);
+  for (const auto& [key, generation] : added) {
+    // The object stands; a part that cannot be removed now is an abandoned one, and one that was
+    // replaced meanwhile, by the object itself perhaps, is none any more.
+    RemoveOptions unchanged;
+    unchanged.precondition = Precondition::has_generation(generation);
+    (void)remove_object(*engine, key, unchanged, context);
   }
   store_->changed();
   return info_of(change.record);

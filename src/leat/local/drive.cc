@@ -312,6 +312,11 @@ Status Drive::check_data(std::string_view key, const Found& found,
     mark_verified(key, found.place);
     return ok_status();
   }
+  {
+    // They may have been good when they were first read.
+    ReaderLock lock(table_mutex_);
+    table_.unmark_verified(hash_key(key), found.place);
+  }
   constexpr std::string_view kWhat = "the bytes do not match their checksum";
   found.pack->set_damaged();
   report_damage(
@@ -510,10 +515,11 @@ Result<bool> Drive::maintain(const Context& context) {
 
 // What the catalogue says must never be ahead of what the packs durably hold.
 Status Drive::checkpoint() {
-  const Location end = log_.end();
+  // In this order: the log holds everything that was frozen, and then durably so.
+  catalogue_->freeze(log_.end());
   RETURN_IF_ERROR(log_.sync());
   if (catalogue_discarded_.load()) return ok_status();  // the next start begins it anew
-  return catalogue_->flush(end);
+  return catalogue_->write_frozen();
 }
 
 Status Drive::close(const Context& context) {

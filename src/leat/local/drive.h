@@ -83,6 +83,9 @@ class BlockMarks {
   void set_checked(std::uint64_t block) noexcept {
     marks_[block].store(1, std::memory_order_relaxed);
   }
+  void set_unchecked(std::uint64_t block) noexcept {
+    marks_[block].store(0, std::memory_order_relaxed);
+  }
 
  private:
   std::vector<std::atomic<std::uint8_t>> marks_;
@@ -180,6 +183,8 @@ class Drive final : private PackLog::Listener {
   };
   Result<Usage> usage() const;
   PackLog& log() noexcept { return log_; }
+  // False in a forked child, where another process may change the files.
+  bool is_writable() const noexcept { return access_ == PackLog::Access::kReadWrite; }
   RecordCache& record_cache() noexcept { return record_cache_; }
   // Walks over large files that no record refers to and removes them; returns their bytes.
   Result<std::uint64_t> remove_orphans(const Context& context);

@@ -88,8 +88,9 @@ Result<std::shared_ptr<Engine::Member>> Engine::open_member(const std::string& d
   member->id = superblock->drive_id;
   member->is_draining = superblock->is_draining;
   if (is_writable()) {
+    // For messages only: a full disk must not keep anyone from reading and removing.
     const std::string owner = fmt::format("process {}\n", getpid());
-    RETURN_IF_ERROR(files->replace_file(kOwnerFile, std::as_bytes(std::span(owner))));
+    (void)files->replace_file(kOwnerFile, std::as_bytes(std::span(owner)));
   }
   ASSIGN_OR_RETURN(member->drive, Drive::open(std::move(files), *std::move(superblock), access_,
                                               options_.drive, generations_));
@@ -273,6 +274,19 @@ Status Engine::commit(const std::shared_ptr<Drive>& drive, Change& change, const
   RETURN_IF_ERROR(begin_writing());
   if (!is_settled()) RETURN_IF_ERROR(bring_home(change.record.key, drive, context));
   return drive->commit(change, context);
+}
+
+Status Engine::remove(std::string_view key, const Precondition& precondition, Durability durability,
+                      const Context& context) {
+  Record record;
+  record.kind = RecordKind::kDelete;
+  record.key = key;
+  record.mtime_ns = options_.clock->wall_ns();
+  Change change(std::move(record), {});
+  change.precondition = precondition;
+  change.wait_for_disk = durability != Durability::kMemory;
+  ASSIGN_OR_RETURN(const auto drive, home(key));
+  return commit(drive, change, context);
 }
 
 bool Engine::needs_maintenance() const {

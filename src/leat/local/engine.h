@@ -53,6 +53,9 @@ class Engine {
   Result<std::shared_ptr<Drive>> home(std::string_view key) const;
   // Commits a change of a key to its home. The record's files, if any, must be on that drive.
   Status commit(const std::shared_ptr<Drive>& drive, Change& change, const Context& context);
+  // Commits that there is no object by this key.
+  Status remove(std::string_view key, const Precondition& precondition, Durability durability,
+                const Context& context);
   // The drives that are there.
   std::vector<std::shared_ptr<Drive>> drives() const EXCLUDES(drives_mutex_);
 
@@ -83,6 +86,8 @@ class Engine {
   // Takes a drive that is empty by now, or missing, out of the set.
   Status drop_drive(const std::string& drive_id, const Context& context);
   bool is_settled() const noexcept { return settled_.load(); }
+  // A number that nobody else gets. REQUIRES: begin_writing().
+  std::uint64_t unique_number() noexcept { return generations_.next(); }
   BatchReader& batch_reader() noexcept { return batch_reader_; }
   PieceReader& piece_reader() noexcept { return piece_reader_; }
   // The id of a drive that is named by id or directory. kNotFound.

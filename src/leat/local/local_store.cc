@@ -79,7 +79,10 @@ class Store final : public LocalStore, public EngineSource {
 
   // LocalStore
   Status close(const Context& context) override;
-  Status announce(std::string_view url) override { return engine_->announce(url); }
+  Status announce(std::string_view url) override {
+    RETURN_IF_ERROR(writable());
+    return engine_->announce(url);
+  }
   Status create_bucket(std::string_view name, const BucketOptions& options,
                        const Context& context) override;
   Status set_bucket(std::string_view name, const BucketOptions& options,
@@ -132,6 +135,8 @@ class Store final : public LocalStore, public EngineSource {
   };
 
   Result<Child*> child();
+  // Whether this process may change anything: a forked child may not.
+  Status writable();
   Result<std::shared_ptr<BucketState>> find_bucket(std::string_view name) EXCLUDES(buckets_mutex_);
   Status write_bucket(const Record& record, const Precondition& precondition,
                       const Context& context);
@@ -193,7 +198,15 @@ Status Store::discard_damaged_catalogues(const Context& context) {
   return ok_status();
 }
 
+Status Store::writable() {
+  if (sentinel_->is_forked())
+    return Error(ErrorCode::kPermissionDenied, "a forked child can only read");
+  RETURN_IF_ERROR(engine());
+  return ok_status();
+}
+
 Status Store::close(const Context& context) {
+  if (sentinel_->is_forked()) return ok_status();  // the parent's to close
   if (closed_.exchange(true)) return ok_status();
   stop_upkeep();
   return engine_->close(context);
@@ -236,7 +249,7 @@ Status Store::write_bucket(const Record& record, const Precondition& preconditio
 
 Status Store::create_bucket(std::string_view name, const BucketOptions& options,
                             const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   RETURN_IF_ERROR(check_bucket_name(name));
   const Record record = bucket_record(name, options, options_.clock->wall_ns());
   if (find_bucket(name).ok()) {
@@ -250,7 +263,7 @@ Status Store::create_bucket(std::string_view name, const BucketOptions& options,
 
 Status Store::set_bucket(std::string_view name, const BucketOptions& options,
                          const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   ASSIGN_OR_RETURN(const auto state, find_bucket(name));
   RETURN_IF_ERROR(
       write_bucket(bucket_record(name, options, state->created_ns), Precondition::none(), context));
@@ -260,7 +273,7 @@ Status Store::set_bucket(std::string_view name, const BucketOptions& options,
 }
 
 Status Store::remove_bucket(std::string_view name, const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   ASSIGN_OR_RETURN(const auto state, find_bucket(name));
   if (state->is_closed.exchange(true))
     return Error(ErrorCode::kBusy, "the bucket is being removed already");
@@ -269,13 +282,20 @@ Status Store::remove_bucket(std::string_view name, const Context& context) {
       RETURN_IF_ERROR(context.check());
       std::this_thread::yield();
     }
-    const auto walk = engine_->cursor();
     const std::string key = bucket_key(name);
+    std::vector<std::string> left_indexes;  // of shards that never came to be
+    const auto walk = engine_->cursor();
     RETURN_IF_ERROR(walk->seek(key + '\0'));
-    if (walk->valid() && walk->key().starts_with(key)) {
-      return Error(ErrorCode::kPreconditionFailed,
-                   fmt::format("bucket {} is not empty; 'leat rm -r' empties it", name));
+    while (walk->valid() && walk->key().starts_with(key)) {
+      if (!is_internal_key(walk->key())) {
+        return Error(ErrorCode::kPreconditionFailed,
+                     fmt::format("bucket {} is not empty; 'leat rm -r' empties it", name));
+      }
+      left_indexes.emplace_back(walk->key());
+      RETURN_IF_ERROR(walk->next());
     }
+    for (const std::string& index : left_indexes)
+      RETURN_IF_ERROR(engine_->remove(index, {}, Durability::kMemory, context));
     Record record;
     record.kind = RecordKind::kDelete;
     record.key = key;
@@ -324,7 +344,7 @@ Result<std::vector<DriveInfo>> Store::drives() {
 }
 
 Status Store::add_drive(const std::string& directory, const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   {
     MutexLock lock(upkeep_mutex_);
     RETURN_IF_ERROR(engine_->add_drive(directory, context));
@@ -334,7 +354,7 @@ Status Store::add_drive(const std::string& directory, const Context& context) {
 }
 
 Status Store::remove_drive(const std::string& drive, const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   ASSIGN_OR_RETURN(const std::string id, engine_->drive_id(drive));
   ASSIGN_OR_RETURN(const auto infos, engine_->drive_infos());
   bool is_missing = false;
@@ -351,6 +371,7 @@ Status Store::remove_drive(const std::string& drive, const Context& context) {
 }
 
 Status Store::settle(const Context& context) {
+  RETURN_IF_ERROR(writable());
   while (!engine_->is_settled()) {
     ASSIGN_OR_RETURN(const bool worked, maintain(context));
     if (!worked && !engine_->is_settled()) {
@@ -366,7 +387,7 @@ Result<VerifyReport> Store::verify(const VerifyOptions& options, const Context& 
 }
 
 Status Store::compact(const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   RETURN_IF_ERROR(engine_->begin_writing());
   MutexLock lock(upkeep_mutex_);
   for (const auto& drive : engine_->drives()) RETURN_IF_ERROR(drive->compact_all(context));
@@ -374,7 +395,7 @@ Status Store::compact(const Context& context) {
 }
 
 Result<bool> Store::maintain(const Context& context) {
-  RETURN_IF_ERROR(engine());
+  RETURN_IF_ERROR(writable());
   MutexLock lock(upkeep_mutex_);
   return engine_->maintain(context);
 }
@@ -453,7 +474,11 @@ Result<std::shared_ptr<LocalStore>> make_store(const std::vector<std::string>& d
                                                const StoreOptions& options) {
   const Context context(*options.clock);
   for (bool is_second = false;; is_second = true) {
-    ASSIGN_OR_RETURN(auto engine, Engine::open(directories, PackLog::Access::kReadWrite, options));
+    auto opened = Engine::open(directories, PackLog::Access::kReadWrite, options);
+    // Another user's store, or one on a read-only file system: it can be read.
+    if (opened.failed_with(ErrorCode::kPermissionDenied))
+      opened = Engine::open(directories, PackLog::Access::kReadOnly, options);
+    ASSIGN_OR_RETURN(auto engine, std::move(opened));
     ASSIGN_OR_RETURN(auto sentinel, ForkSentinel::create());
     auto store =
         std::make_shared<Store>(directories, options, std::move(engine), std::move(sentinel));

@@ -231,9 +231,20 @@ TEST_F(LocalStoreTest, AForkedChildMayEndItsHandles) {
   auto store = create(1, options);
   auto bucket = data(store);
   fill(*bucket, 50);  // upkeep runs now
+  auto writer = *bucket->create("half", {}, context_);
+  ASSERT_TRUE(succeeds(writer->append(pattern_bytes(10'000, 1), context_)));  // a file by now
   const pid_t child = fork();
   if (child == 0) {
-    const bool good = read_object(*bucket, name(0), {}).ok();
+    constexpr auto kRefused = ErrorCode::kPermissionDenied;
+    bool good = read_object(*bucket, name(0), {}).ok();
+    good &= writer->append(pattern_bytes(10, 1), {}).failed_with(kRefused);
+    good &= writer->commit({}, {}).failed_with(kRefused);
+    good &= store->create_bucket("other", {}, {}).failed_with(kRefused);
+    good &= store->remove_bucket("data", {}).failed_with(kRefused);
+    good &= store->compact({}).failed_with(kRefused);
+    good &= store->maintain({}).failed_with(kRefused);
+    good &= store->close({}).ok();
+    writer.reset();
     bucket.reset();
     store.reset();
     _exit(good ? 0 : 1);
@@ -242,26 +253,45 @@ TEST_F(LocalStoreTest, AForkedChildMayEndItsHandles) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   expect_filled(*bucket, 50);
+  ASSERT_TRUE(succeeds(writer->commit({}, context_)));
+  EXPECT_EQ(*read_object(*bucket, "half", context_), pattern_bytes(10'000, 1));
+}
+
+// Overwrites the first byte of a file.
+void damage(const std::string& path, std::streamoff offset = 0) {
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  std::fstream file(path, std::ios::in | std::ios::out);
+  file.seekp(offset);
+  file << '\x7f';
 }
 
 TEST_F(LocalStoreTest, TheScrubFindsDamageByItself) {
-  auto store = create();
-  fill(*data(store), 50);
-  ASSERT_TRUE(succeeds(store->close(context_)));
-  const std::string large = directories_[0] + "/objects/data/" + name(0);
-  std::filesystem::permissions(large, std::filesystem::perms::owner_all);
-  std::fstream(large, std::ios::in | std::ios::out) << 'x';
   auto options = small_options();
   options.scrub_bytes_per_second = 1 << 30;
   options.scrub_pause = std::chrono::milliseconds(1);
-  store = open(options);
-  while (store->scrub_status().rounds < 2) std::this_thread::yield();
+  auto store = create(1, options);
+  fill(*data(store), 50);
+  expect_filled(*data(store), 50);  // good when they were first read
+  damage(directories_[0] + "/objects/data/" + name(0));
+  const auto small = data(store)->open(name(1), {}, context_);
+  const auto place = (*small)->local_extents({}, context_);
+  ASSERT_TRUE(succeeds(place));
+  damage(directories_[0] + "/packs/00000001.tar",
+         static_cast<std::streamoff>(place->front().offset));
+  const std::uint64_t rounds = store->scrub_status().rounds;
+  while (store->scrub_status().rounds < rounds + 2) std::this_thread::yield();
   const ScrubStatus status = store->scrub_status();
-  ASSERT_EQ(status.last.damaged.size(), 1u);
-  EXPECT_EQ(status.last.damaged[0].name, "data/" + name(0));
+  ASSERT_EQ(status.last.damaged.size(), 2u);
   EXPECT_GT(status.ended_ns, 0);
-  EXPECT_TRUE(read_object(*data(store), name(0), context_).failed_with(ErrorCode::kCorrupted));
-  EXPECT_TRUE(succeeds(read_object(*data(store), name(1), context_)));
+  for (const int i : {0, 1}) {
+    EXPECT_TRUE(read_object(*data(store), name(i), context_).failed_with(ErrorCode::kCorrupted));
+    BatchRead read;
+    const std::string asked = name(i);
+    read.name = asked;
+    data(store)->read_batch({&read, 1}, context_);
+    EXPECT_TRUE(read.result.failed_with(ErrorCode::kCorrupted));
+  }
+  EXPECT_TRUE(succeeds(read_object(*data(store), name(2), context_)));
 
   // A slow one does not keep the store from being closed.
   ASSERT_TRUE(succeeds(store->close(context_)));
@@ -306,6 +336,39 @@ TEST_F(LocalStoreTest, ComposeJoinsPartsWithoutMovingThem) {
   EXPECT_EQ(*read_object(*data(store), "whole", context_), all);
   ASSERT_TRUE(succeeds(data(store)->remove("whole", {}, context_)));
   EXPECT_FALSE(std::filesystem::exists(directories_[0] + "/objects/data"));
+}
+
+TEST_F(LocalStoreTest, ComposeMayReplaceOneOfItsParts) {
+  auto store = create();
+  const auto bucket = data(store);
+  const auto first = pattern_bytes(10'000, 1);
+  const auto second = pattern_bytes(20'000, 2);
+  ASSERT_TRUE(succeeds(write_object(*bucket, "log", first, {}, context_)));
+  ASSERT_TRUE(succeeds(write_object(*bucket, "part", second, {}, context_)));
+  const std::vector<std::string> parts = {"log", "part"};
+  ASSERT_TRUE(succeeds(store->compose("data", parts, "log", {}, {}, context_)));
+  auto all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  EXPECT_EQ(*read_object(*bucket, "log", context_), all);
+  EXPECT_TRUE(bucket->stat("part", context_).failed_with(ErrorCode::kNotFound));
+}
+
+TEST_F(LocalStoreTest, ComposeTakesOneVersionOfAPartThatIsReplacedMeanwhile) {
+  auto store = create();
+  const auto bucket = data(store);
+  const auto large = pattern_bytes(10'000, 1);
+  const auto small = pattern_bytes(100, 2);
+  std::jthread writer([&](const std::stop_token& stop) {
+    for (int i = 0; !stop.stop_requested(); ++i)
+      EXPECT_TRUE(succeeds(write_object(*bucket, "part", i % 2 == 0 ? small : large, {}, {})));
+  });
+  const std::vector<std::string> parts = {"part"};
+  for (int round = 0; round < 200; ++round) {
+    if (!store->compose("data", parts, "whole", {}, {}, context_).ok()) continue;
+    const auto whole = read_object(*bucket, "whole", context_);
+    ASSERT_TRUE(succeeds(whole));
+    EXPECT_TRUE(*whole == small || *whole == large);
+  }
 }
 
 TEST_F(LocalStoreTest, ADriveIsAddedToWhatAnInterruptedTryLeft) {

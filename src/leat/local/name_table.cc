@@ -82,6 +82,12 @@ void NameTable::mark_verified(std::uint64_t hash, Place place) const noexcept {
   }
 }
 
+void NameTable::unmark_verified(std::uint64_t hash, Place place) const noexcept {
+  if (Slot* slot = slot_at(hash, place); slot != nullptr) {
+    std::atomic_ref(slot->place).fetch_and(~Place::kVerifiedBit, std::memory_order_relaxed);
+  }
+}
+
 void NameTable::reserve(std::uint64_t entries) {
   const std::uint64_t each =
       entries / kTables + entries / kTables / 8;  // hashes are not quite even

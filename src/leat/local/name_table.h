@@ -7,7 +7,7 @@
 // 256 sub-tables by the top bits of the hash grow one at a time, so that no operation ever waits
 // for ten million entries to move. About 23 bytes an object on average.
 //
-// NOT thread-safe, except that mark_verified() may run beside find(): the drive's lock guards it.
+// NOT thread-safe, except that marks may be set beside find(): the drive's lock guards it.
 #pragma once
 
 #include <array>
@@ -53,6 +53,7 @@ class NameTable {
   void erase(std::uint64_t hash, Place place);
   // Remembers that the bytes at this place were checked; nothing happens if it has moved.
   void mark_verified(std::uint64_t hash, Place place) const noexcept;
+  void unmark_verified(std::uint64_t hash, Place place) const noexcept;
 
   template <typename Visit>
   void for_each(Visit visit) const {

@@ -173,6 +173,11 @@ class FileBytes final : public ObjectBytes {
     }
     auto opened = drive_.open_extent(record_.extents[index].path);
     if (opened.failed_with(ErrorCode::kNotFound)) {
+      if (!drive_.is_writable()) {
+        return Error(ErrorCode::kNotFound,
+                     fmt::format("{} was replaced or removed since this process began to read",
+                                 record_.key));
+      }
       return damaged(fmt::format("its file {} is missing", record_.extents[index].path));
     }
     if (!opened.ok()) return std::move(opened).error();
@@ -199,6 +204,8 @@ class FileBytes final : public ObjectBytes {
 
   Status check_block(std::uint64_t block, std::span<const std::byte> bytes) {
     if (crc32c(0, bytes) != record_.block_crcs[block]) {
+      // Others may have found it good when they first read it.
+      drive_.block_marks(record_)->set_unchecked(block);
       return damaged(fmt::format("block {} does not match its checksum", block));
     }
     marks_->set_checked(block);

@@ -56,12 +56,13 @@ class LocalObjectWriter final : public ObjectWriter {
   }
 
   ~LocalObjectWriter() override {
-    if (temporary_path_.empty()) return;
     file_.reset();
+    if (temporary_path_.empty() || !check_owner().ok()) return;
     (void)drive_->files().remove_file(temporary_path_);  // abandoned; the next start looks again
   }
 
   Status append(std::span<const std::byte> bytes, const Context& context) override {
+    RETURN_IF_ERROR(check_owner());
     RETURN_IF_ERROR(guard_.begin_append(bytes.size(), context));
     if (indexer_) indexer_->feed(bytes);
     Status status = take(bytes);
@@ -70,6 +71,7 @@ class LocalObjectWriter final : public ObjectWriter {
   }
 
   Result<ObjectInfo> commit(const CommitOptions& options, const Context& context) override {
+    RETURN_IF_ERROR(check_owner());
     RETURN_IF_ERROR(guard_.begin_commit(context));
     ASSIGN_OR_RETURN(const auto change_guard, BucketChange::begin(*bucket_));
     record_.size_bytes = guard_.size_bytes();
@@ -77,9 +79,12 @@ class LocalObjectWriter final : public ObjectWriter {
     record_.etag = options.etag;
     for (const auto& [algorithm, value] : options.checksums)
       record_.metadata.checksums[algorithm] = value;
-    RETURN_IF_ERROR(write_index(context));
+    if (indexer_) RETURN_IF_ERROR(check_precondition(context));  // before the index is made
+    ASSIGN_OR_RETURN(const OldIndex old_index, OldIndex::of(engine_, record_.key, context));
+    RETURN_IF_ERROR(index_if_shard(context));
     const Status status = file_ ? commit_large(context) : commit_small(context);
     if (!status.ok()) return status.error();
+    old_index.drop(engine_, context);
     store_->changed();
     return info_of(record_);
   }
@@ -161,22 +166,32 @@ class LocalObjectWriter final : public ObjectWriter {
   }
 
   // Before the shard itself, so that a shard never refers to an index that is not there.
-  Status write_index(const Context& context) {
+  Status index_if_shard(const Context& context) {
     if (!indexer_) return ok_status();
-    auto blob = indexer_->finish(record_.size_bytes);
+    const auto blob = indexer_->finish(record_.size_bytes);
     if (!blob) {
       record_.options[std::string(kNotAShardOption)] = indexer_->reason();
       return ok_status();
     }
-    const std::string index_key = shard_index_key(record_.key);
-    ASSIGN_OR_RETURN(auto index_drive, engine_.home(index_key));
-    CreateOptions options;
-    options.durability = durability_;
-    LocalObjectWriter writer(store_, bucket_, engine_, index_key, options, std::move(index_drive));
-    RETURN_IF_ERROR(writer.append(*blob, context));
-    ASSIGN_OR_RETURN(const auto info, writer.commit({}, context));
-    record_.options[std::string(kShardOption)] = std::to_string(info.generation);
+    ASSIGN_OR_RETURN(const auto number,
+                     write_index(engine_, record_.key, *blob, durability_, context));
+    record_.options[std::string(kShardOption)] = std::to_string(number);
     return ok_status();
+  }
+
+  Status check_precondition(const Context& context) {
+    if (options_.precondition.kind == Precondition::Kind::kNone) return ok_status();
+    ASSIGN_OR_RETURN(const auto located, engine_.find(record_.key, ReadAlong::kNothing, context));
+    if (!located) return options_.precondition.check(nullptr);
+    const ObjectInfo current = info_of(located->found.record);
+    return options_.precondition.check(&current);
+  }
+
+  // A forked child has the writer, too, but not the engine that it writes to.
+  Status check_owner() {
+    ASSIGN_OR_RETURN(const Engine* const current, store_->engine());
+    if (current == &engine_) return ok_status();
+    return Error(ErrorCode::kPermissionDenied, "a forked child can only read");
   }
 
   const std::shared_ptr<EngineSource> store_;

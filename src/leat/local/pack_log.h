@@ -164,7 +164,7 @@ class PackLog {
   std::shared_ptr<Pack> unsealed_;  // came before it; its end is not on the disk yet
   std::uint64_t end_bytes_ = 0;
   std::uint64_t allocated_bytes_ = 0;
-  std::uint64_t zeroed_bytes_ = 0;  // up to here zeros were written, not only allocated
+  std::uint64_t zeroed_bytes_ = 0;   // up to here zeros were written, not only allocated
   std::uint64_t durable_bytes_ = 0;  // of the active pack
   std::uint32_t last_pack_id_ = 0;
   std::chrono::nanoseconds sync_time_{0};  // of the last group; 0 when it did not sync

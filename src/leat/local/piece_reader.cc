@@ -8,6 +8,8 @@ namespace {
 
 constexpr unsigned kRingDepth = 256;
 constexpr std::uint64_t kJoinGapBytes = 4096;
+// Whoever keeps one piece keeps all that were read with it.
+constexpr std::uint64_t kMostJoinedBytes = 1 << 20;
 
 }  // namespace
 
@@ -40,7 +42,8 @@ void PieceReader::read(std::span<Piece> pieces, const Context& context) {
     std::uint64_t end = start;
     const std::size_t first = i;
     while (i < sorted.size() && sorted[i]->descriptor == sorted[first]->descriptor &&
-           (i == first || sorted[i]->offset <= end + kJoinGapBytes)) {
+           (i == first ||
+            (sorted[i]->offset <= end + kJoinGapBytes && end - start < kMostJoinedBytes))) {
       end = std::max(end, sorted[i]->offset + sorted[i]->length);
       read_of[i++] = reads.size();
     }
@@ -56,6 +59,7 @@ void PieceReader::read(std::span<Piece> pieces, const Context& context) {
     const auto& buffer = buffers[read_of[i]];
     sorted[i]->bytes = std::shared_ptr<const std::byte[]>(buffer, buffer.get() + at);
   }
+  if (!ring->is_usable()) return;
   MutexLock lock(mutex_);
   rings_.push_back(std::move(ring));
 }

@@ -94,15 +94,6 @@ class ShardReader final : public ObjectReader {
   const std::unique_ptr<ObjectBytes> bytes_;
 };
 
-// Which generation of its index a shard names; nothing when the object is not a shard.
-std::optional<std::uint64_t> index_generation(const Record& shard) {
-  const auto option = shard.options.find(std::string(kShardOption));
-  if (option == shard.options.end()) return std::nullopt;
-  std::uint64_t generation = 0;
-  std::from_chars(option->second.data(), option->second.data() + option->second.size(), generation);
-  return generation;
-}
-
 // The index, made by reading the shard.
 Result<std::shared_ptr<const ShardIndex>> read_index(Located located, std::string_view shard_key,
                                                      const Context& context) {
@@ -116,9 +107,26 @@ Result<std::shared_ptr<const ShardIndex>> read_index(Located located, std::strin
   return std::shared_ptr<const ShardIndex>(std::make_shared<ShardIndex>(std::move(index)));
 }
 
-// Commits an index under its key; returns its generation.
-Result<std::uint64_t> write_index(Engine& engine, const std::string& key,
-                                  std::span<const std::byte> blob, const Context& context) {
+}  // namespace
+
+std::string shard_index_key(std::string_view shard_key, std::uint64_t number) {
+  return fmt::format("{}{}{:016x}", shard_key, '\0', number);
+}
+
+std::optional<std::uint64_t> index_number(const Record& shard) {
+  const auto option = shard.options.find(std::string(kShardOption));
+  if (option == shard.options.end()) return std::nullopt;
+  std::uint64_t number = 0;
+  std::from_chars(option->second.data(), option->second.data() + option->second.size(), number);
+  return number;
+}
+
+Result<std::uint64_t> write_index(Engine& engine, std::string_view shard_key,
+                                  std::span<const std::byte> blob, Durability durability,
+                                  const Context& context) {
+  RETURN_IF_ERROR(engine.begin_writing());
+  const std::uint64_t number = engine.unique_number();
+  const std::string key = shard_index_key(shard_key, number);
   ASSIGN_OR_RETURN(const auto drive, engine.home(key));
   Record record;
   record.key = key;
@@ -134,25 +142,36 @@ Result<std::uint64_t> write_index(Engine& engine, const std::string& key,
       const std::size_t length = std::min<std::size_t>(kChecksumBlockBytes, blob.size() - at);
       record.block_crcs.push_back(crc32c(0, blob.subspan(at, length)));
     }
-    ASSIGN_OR_RETURN(auto path, drive->adopt_file(temporary, *file, key, Durability::kDisk));
+    ASSIGN_OR_RETURN(auto path, drive->adopt_file(temporary, *file, key, durability));
     record.kind = RecordKind::kReference;
     record.extents = {Extent{std::move(path), 0, blob.size()}};
   }
   const std::vector<Extent> extents = record.extents;
   Change change(std::move(record), is_large ? std::span<const std::byte>() : blob);
+  change.wait_for_disk = durability != Durability::kMemory;
   const Status status = engine.commit(drive, change, context);
   if (is_large) drive->end_adoption(extents.front().path);
   if (!status.ok()) {
     if (is_large) drive->discard_adopted(extents.front().path, status.error().code());
     return status.error();
   }
-  return change.record.generation;
+  return number;
 }
 
-}  // namespace
+Result<OldIndex> OldIndex::of(Engine& engine, std::string_view key, const Context& context) {
+  OldIndex old;
+  if (!may_be_shard(key)) return old;
+  const auto located = engine.find(key, ReadAlong::kNothing, context);
+  // What is damaged can be replaced and removed, too.
+  if (!located.ok() && !located.failed_with(ErrorCode::kCorrupted)) return located.error();
+  if (!located.ok() || !*located) return old;
+  if (const auto number = index_number((*located)->found.record))
+    old.key_ = shard_index_key(key, *number);
+  return old;
+}
 
-std::string shard_index_key(std::string_view key) {
-  return std::string(key) + '\0' + "index";
+void OldIndex::drop(Engine& engine, const Context& context) const {
+  if (!key_.empty()) (void)engine.remove(key_, {}, Durability::kMemory, context);
 }
 
 Result<std::optional<ObjectInfo>> ShardMembers::stat(Engine& engine, std::string_view key,
@@ -196,11 +215,11 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::index_of(Engine& engine,
                                                                  std::string_view shard_key,
                                                                  const Record& shard,
                                                                  const Context& context) {
-  const auto generation = index_generation(shard);
-  if (!generation) return std::shared_ptr<const ShardIndex>();
+  const auto number = index_number(shard);
+  if (!number) return std::shared_ptr<const ShardIndex>();
   {
     MutexLock lock(mutex_);
-    if (const auto it = by_generation_.find(*generation); it != by_generation_.end()) {
+    if (const auto it = by_number_.find(*number); it != by_number_.end()) {
       recent_.splice(recent_.begin(), recent_, it->second);
       return it->second->index;
     }
@@ -209,12 +228,12 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::index_of(Engine& engine,
   if (index.failed_with(ErrorCode::kCorrupted)) {
     ASSIGN_OR_RETURN(auto located, engine.find(shard_key, ReadAlong::kNothing, context));
     // Replaced just now: the members of the old one are gone.
-    if (!located || index_generation(located->found.record) != generation) {
+    if (!located || index_number(located->found.record) != number) {
       return std::shared_ptr<const ShardIndex>();
     }
     index = read_index(*std::move(located), shard_key, context);
   }
-  if (index.ok() && *index) keep(*generation, *index);
+  if (index.ok() && *index) keep(*number, *index);
   return index;
 }
 
@@ -222,9 +241,9 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::stored_index(Engine& eng
                                                                      std::string_view shard_key,
                                                                      const Record& shard,
                                                                      const Context& context) {
-  const auto generation = index_generation(shard);
-  if (!generation) return std::shared_ptr<const ShardIndex>();
-  const std::string key = shard_index_key(shard_key);
+  const auto number = index_number(shard);
+  if (!number) return std::shared_ptr<const ShardIndex>();
+  const std::string key = shard_index_key(shard_key, *number);
   ASSIGN_OR_RETURN(auto located, engine.find(key, ReadAlong::kSmallObjects, context));
   const auto unusable = [&](std::string_view why) {
     return Error(
@@ -232,8 +251,6 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::stored_index(Engine& eng
         fmt::format("the index of {} {}; 'leat verify --repair' makes it anew", shard_key, why));
   };
   if (!located) return unusable("is lost");
-  if (located->found.record.generation != *generation)
-    return unusable("is that of another version");
   const std::uint64_t size_bytes = located->found.record.size_bytes;
   ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open(located->drive, key, std::move(located->found)));
   std::vector<std::byte> blob(size_bytes);
@@ -247,11 +264,11 @@ Result<std::shared_ptr<const ShardIndex>> ShardMembers::stored_index(Engine& eng
 Status ShardMembers::rebuild_index(Engine& engine, std::string_view shard_key,
                                    const Context& context) {
   ASSIGN_OR_RETURN(auto located, engine.find(shard_key, ReadAlong::kNothing, context));
-  if (!located || !index_generation(located->found.record)) return ok_status();
-  RETURN_IF_ERROR(engine.begin_writing());
+  if (!located || !index_number(located->found.record)) return ok_status();
   ASSIGN_OR_RETURN(const auto index, read_index(*located, shard_key, context));
-  ASSIGN_OR_RETURN(const auto generation,
-                   write_index(engine, shard_index_key(shard_key), index->blob(), context));
+  ASSIGN_OR_RETURN(const OldIndex old_index, OldIndex::of(engine, shard_key, context));
+  ASSIGN_OR_RETURN(const auto number,
+                   write_index(engine, shard_key, index->blob(), Durability::kDisk, context));
   // The shard stays as it is, but for the index that it names.
   Found& found = located->found;
   std::vector<std::byte> data;
@@ -260,22 +277,24 @@ Status ShardMembers::rebuild_index(Engine& engine, std::string_view shard_key,
   }
   Record record = found.record;
   record.key = shard_key;
-  record.options[std::string(kShardOption)] = std::to_string(generation);
+  record.options[std::string(kShardOption)] = std::to_string(number);
   Change change(std::move(record), data);
   change.keeps_generation = true;
   change.moved_from = found.place.location();
-  return located->drive->commit(change, context);
+  RETURN_IF_ERROR(located->drive->commit(change, context));
+  old_index.drop(engine, context);
+  return ok_status();
 }
 
-void ShardMembers::keep(std::uint64_t generation, std::shared_ptr<const ShardIndex> index) {
+void ShardMembers::keep(std::uint64_t number, std::shared_ptr<const ShardIndex> index) {
   MutexLock lock(mutex_);
-  if (by_generation_.contains(generation)) return;
+  if (by_number_.contains(number)) return;
   used_bytes_ += index->blob().size();
-  recent_.push_front({generation, std::move(index)});
-  by_generation_[generation] = recent_.begin();
+  recent_.push_front({number, std::move(index)});
+  by_number_[number] = recent_.begin();
   while (used_bytes_ > cache_bytes_ && recent_.size() > 1) {
     used_bytes_ -= recent_.back().index->blob().size();
-    by_generation_.erase(recent_.back().generation);
+    by_number_.erase(recent_.back().number);
     recent_.pop_back();
   }
 }
@@ -296,9 +315,9 @@ Status index_new_shard(Engine& engine, std::shared_ptr<Drive> drive, Record& rec
     return ok_status();
   }
   if (!indexed.ok()) return indexed.error();
-  ASSIGN_OR_RETURN(const auto generation,
-                   write_index(engine, shard_index_key(record.key), indexed->blob, context));
-  record.options[std::string(kShardOption)] = std::to_string(generation);
+  ASSIGN_OR_RETURN(const auto number,
+                   write_index(engine, record.key, indexed->blob, Durability::kDisk, context));
+  record.options[std::string(kShardOption)] = std::to_string(number);
   return ok_status();
 }
 

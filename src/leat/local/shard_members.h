@@ -1,10 +1,11 @@
 // ShardMembers: the members of tar shards as objects.
 //
-// A shard's record names the generation of its index, which is an object of the store's own next to
-// it. Indexes that were used lately are kept in memory, within a budget. An index is made before
-// its shard: if that never came, the index in the store is not that of the shard that is there.
-// Such an index, or one that is damaged or lost, is made anew in memory from the shard itself,
-// which costs a reading of the shard; rebuild_index() makes it anew in the store. Thread-safe.
+// A shard's record names the number of its index, which is an object of the store's own next to
+// it; no two indexes have one number. An index is made before its shard, and dropped after the
+// shard was replaced or removed: a crash leaves at most an index that nobody names. One that is
+// damaged or lost is made anew in memory from the shard itself, which costs a reading of the shard;
+// rebuild_index() makes it anew in the store. Indexes that were used lately are kept in memory,
+// within a budget. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,16 @@
 namespace leat::local {
 
 // Options of a shard's record.
-inline constexpr std::string_view kShardOption = "shard";            // the index's generation
+inline constexpr std::string_view kShardOption = "shard";            // the index's number
 inline constexpr std::string_view kNotAShardOption = "not-a-shard";  // why
 
-std::string shard_index_key(std::string_view key);
+std::string shard_index_key(std::string_view shard_key, std::uint64_t number);
+// Which index a record names; nothing when the object is not a shard.
+std::optional<std::uint64_t> index_number(const Record& shard);
+// The key of the shard that an index was made for.
+inline std::string_view shard_of_index(std::string_view index_key) noexcept {
+  return index_key.substr(0, index_key.find('\0'));
+}
 // Whether a key is the store's own, such as an index: never listed, never opened by a user.
 inline bool is_internal_key(std::string_view key) noexcept {
   return key.find('\0') != std::string_view::npos;
@@ -52,7 +59,7 @@ class ShardMembers {
   Result<std::shared_ptr<const OpenShard>> open_shard(Engine& engine, std::string_view shard_key,
                                                       const Context& context) EXCLUDES(mutex_);
   // The index that is in the store; null when the object is not a shard. kCorrupted when it is
-  // damaged, lost, or not that of this shard.
+  // damaged or lost.
   Result<std::shared_ptr<const ShardIndex>> stored_index(Engine& engine, std::string_view shard_key,
                                                          const Record& shard,
                                                          const Context& context);
@@ -65,16 +72,32 @@ class ShardMembers {
 
  private:
   struct Cached {
-    std::uint64_t generation = 0;
+    std::uint64_t number = 0;
     std::shared_ptr<const ShardIndex> index;
   };
-  void keep(std::uint64_t generation, std::shared_ptr<const ShardIndex> index) EXCLUDES(mutex_);
+  void keep(std::uint64_t number, std::shared_ptr<const ShardIndex> index) EXCLUDES(mutex_);
 
   const std::uint64_t cache_bytes_;
   Mutex mutex_;
   std::list<Cached> recent_ GUARDED_BY(mutex_);  // latest first
-  std::map<std::uint64_t, std::list<Cached>::iterator> by_generation_ GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::list<Cached>::iterator> by_number_ GUARDED_BY(mutex_);
   std::uint64_t used_bytes_ GUARDED_BY(mutex_) = 0;
+};
+
+// Commits an index for a shard that will name it; returns its number.
+Result<std::uint64_t> write_index(Engine& engine, std::string_view shard_key,
+                                  std::span<const std::byte> blob, Durability durability,
+                                  const Context& context);
+
+// The index of what a change replaces or removes, to be dropped afterwards.
+class OldIndex {
+ public:
+  static Result<OldIndex> of(Engine& engine, std::string_view key, const Context& context);
+  // If this does not succeed, nobody names the index all the same.
+  void drop(Engine& engine, const Context& context) const;
+
+ private:
+  std::string key_;  // empty when there is none
 };
 
 // Of a record that is to be committed on `drive` and whose files are there: if they are a shard,

@@ -127,6 +127,41 @@ TEST_F(ShardMembersTest, OfAComposedShardMayLieInTwoFiles) {
   }
 }
 
+TEST_F(ShardMembersTest, NothingOfAShardIsLeftOver) {
+  put_shard("x.tar", 5, 1);
+  put_shard("x.tar", 6, 2);
+  ASSERT_TRUE(succeeds(bucket_->copy("x.tar", "x.bin", {}, context_)));
+  ASSERT_TRUE(succeeds(bucket_->copy("x.tar", "y.tar", {}, context_)));
+  CreateOptions absent;
+  absent.precondition = Precondition::absent();
+  const auto tar = read_object(*bucket_, "x.tar", context_);
+  EXPECT_TRUE(write_object(*bucket_, "x.tar", *tar, absent, context_)
+                  .failed_with(ErrorCode::kPreconditionFailed));
+  EXPECT_EQ(bytes(read({"y.tar/" + member(5)})[0]), content(5, 2));
+  const auto report = store_->verify({}, context_);
+  ASSERT_TRUE(succeeds(report));
+  EXPECT_TRUE(report->ok());
+  const std::vector<std::string> parts = {"y.tar"};
+  ASSERT_TRUE(succeeds(store_->compose("data", parts, "z.tar", {}, {}, context_)));
+  EXPECT_EQ(bytes(read({"z.tar/" + member(5)})[0]), content(5, 2));
+  for (const char* name : {"x.tar", "x.bin", "z.tar"})
+    ASSERT_TRUE(succeeds(bucket_->remove(name, {}, context_)));
+  EXPECT_TRUE(succeeds(store_->remove_bucket("data", context_)));
+}
+
+TEST_F(ShardMembersTest, OfTwoWritersOneIsLeftWithItsIndex) {
+  const auto write = [&](int version) {
+    for (int round = 0; round < 10; ++round) put_shard("x.tar", 30, version);
+  };
+  {
+    std::jthread other(write, 1);
+    write(2);
+  }
+  const auto report = store_->verify({}, context_);
+  ASSERT_TRUE(succeeds(report));
+  EXPECT_TRUE(report->ok());
+}
+
 TEST_F(ShardMembersTest, AreOfOneVersionWhileTheirShardIsReplaced) {
   put_shard("x.tar", 30, 0);
   std::jthread writer([&](const std::stop_token& stop) {

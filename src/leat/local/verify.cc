@@ -10,6 +10,7 @@ namespace leat::local {
 namespace {
 
 constexpr auto kPaceStep = std::chrono::milliseconds(50);
+constexpr std::chrono::nanoseconds kYoung = std::chrono::hours(1);
 
 class Verifier {
  public:
@@ -68,6 +69,7 @@ class Verifier {
   Status check_entry(std::string_view key, std::uint64_t generation) {
     RETURN_IF_ERROR(context_.check());
     RETURN_IF_ERROR(note(key, check_object(key, generation)));
+    if (options_.repair && is_internal_key(key)) RETURN_IF_ERROR(drop_unnamed_index(key));
     if (!is_internal_key(key) && !key.ends_with('/')) ++report_.objects;
     if (options_.progress && report_.objects % 256 == 0) options_.progress(report_);
     return ok_status();
@@ -124,6 +126,22 @@ class Verifier {
     return ok_status();
   }
 
+  // An index that no shard names, left by a crash. A young one may be that of a PUT under way.
+  Status drop_unnamed_index(std::string_view key) {
+    const auto index = engine_.find(key, ReadAlong::kNothing, context_);
+    const auto shard = engine_.find(shard_of_index(key), ReadAlong::kNothing, context_);
+    if (!index.ok() || !shard.ok() || !*index) return ok_status();
+    const Record& record = (*index)->found.record;
+    const auto named = *shard ? index_number((*shard)->found.record) : std::nullopt;
+    const bool is_young = record.mtime_ns + kYoung.count() > engine_.options().clock->wall_ns();
+    if (is_young || (named && shard_index_key(shard_of_index(key), *named) == key))
+      return ok_status();
+    RETURN_IF_ERROR(engine_.remove(key, Precondition::has_generation(record.generation),
+                                   Durability::kMemory, context_));
+    report_.orphan_bytes += record.size_bytes;
+    return ok_status();
+  }
+
   Result<bool> is_listed(std::string_view key, std::uint64_t generation) {
     const auto walk = engine_.cursor();
     RETURN_IF_ERROR(walk->seek(key));
@@ -135,8 +153,10 @@ class Verifier {
     bool is_readable = true;
     for (const auto& pack : drive.log().packs()) {
       PackWalk walk;
+      const std::uint64_t end = pack->end_bytes();
       walk.record = [&](std::uint64_t, Pack::Head&) { return context_.check(); };
       walk.damage = [&](std::uint64_t offset, std::uint64_t length, const std::string& what) {
+        if (offset >= end) return ok_status();  // is being written now
         is_readable = false;
         report_.damaged.push_back(
             {"",
@@ -145,7 +165,7 @@ class Verifier {
              false});
         return ok_status();
       };
-      RETURN_IF_ERROR(walk_pack(*pack, 0, pack->end_bytes(), walk));
+      RETURN_IF_ERROR(walk_pack(*pack, 0, end, walk));
     }
     // What cannot be read may be the record of a file that seems to be nobody's.
     if (!options_.repair || !is_readable) return ok_status();
