@@ -43,7 +43,9 @@ class FaultyStore final : public ObjectStore {
   }
   Result<std::unique_ptr<ObjectReader>> open(std::string_view name, const OpenOptions& options,
                                              const Context& context) override {
+    ++opened;
     if (name == bad_name) return Error(ErrorCode::kIoError, "a bad block");
+    if (name == damaged_name) return Error(ErrorCode::kCorrupted, "other bytes than were written");
     return inner.open(name, options, context);
   }
   Result<std::unique_ptr<ObjectWriter>> create(std::string_view name, const CreateOptions& options,
@@ -63,11 +65,13 @@ class FaultyStore final : public ObjectStore {
 
   PlainStore inner;
   std::string bad_name;
+  std::string damaged_name;  // cannot be read, but written
   std::optional<std::uint32_t> stated_crc;
   bool any_name = true;
   std::uint32_t page_limit = 3;
   std::atomic<int> listings_left{1000};
   std::atomic<int> created{0};
+  std::atomic<int> opened{0};
   std::function<void()> on_create;
 
  private:
@@ -183,6 +187,40 @@ TEST_F(TransferTest, ChecksumModeReadsBothSides) {
   EXPECT_EQ(content(target_), content(source_));
   options.compare = TransferOptions::Compare::kNever;
   EXPECT_EQ(run(options).copied, 2u);
+}
+
+TEST_F(TransferTest, ChecksumModeMendsADamagedTarget) {
+  const std::uint32_t crc = crc32c(0, bytes_of("1"));
+  for (const char* name : {"refused", "silent", "whole"}) {
+    for (FaultyStore* store : {&source_, &target_}) {
+      put(*store, name, "1");
+      store->inner.report_crc32c(name, crc);
+    }
+  }
+  target_.damaged_name = "refused";   // the store notices
+  target_.inner.damage("silent", 0);  // it does not
+  EXPECT_EQ(run().unchanged, 3u);
+  TransferOptions options;
+  options.compare = TransferOptions::Compare::kChecksum;
+  source_.opened = 0;
+  const TransferReport report = run(options);
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.copied, 2u);
+  EXPECT_EQ(report.unchanged, 1u);
+  EXPECT_EQ(source_.opened, 2);  // to copy: its checksums are known
+  EXPECT_EQ(content(target_), content(source_));
+}
+
+TEST_F(TransferTest, ChecksumModeDoesNotWriteOverWhatItCannotRead) {
+  put(source_, "a", "1");
+  put(target_, "a", "2");
+  target_.bad_name = "a";
+  TransferOptions options;
+  options.compare = TransferOptions::Compare::kChecksum;
+  const TransferReport report = run(options);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].error.code(), ErrorCode::kIoError);
+  EXPECT_EQ(content(target_)["a"], "2");
 }
 
 TEST_F(TransferTest, OneFailureDoesNotStopTheOthers) {
