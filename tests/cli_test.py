@@ -146,6 +146,17 @@ class Transfers(CommandLine):
             self.assertEqual(self.leat("cat", f"{url}/{name}"), data)
         self.leat("verify", store)
 
+    def test_a_copy_within_a_bucket_takes_no_space(self):
+        data = os.urandom(4 << 20)
+        self.write("big", data)
+        url = self.bucket()
+        self.leat("put", "big", url + "/big")
+        for target in ("copy", "big"):  # the second is the source itself
+            self.leat("cp", url + "/big", f"{url}/{target}")
+        self.assertEqual(list(self.tree("store/objects").values()), [data])
+        self.leat("rm", url + "/big")
+        self.assertEqual(self.leat("cat", url + "/copy"), data)
+
     def test_delete_is_careful(self):
         self.write("target/old", b"old")
         (self.root / "empty").mkdir()

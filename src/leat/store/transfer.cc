@@ -159,7 +159,7 @@ std::optional<std::string> place_of(const Folder& folder) {
 }
 
 bool lies_within(const Folder& inner, const Folder& outer) {
-  if (inner.store == outer.store) return inner.prefix.starts_with(outer.prefix);
+  if (is_same_store(*inner.store, *outer.store)) return inner.prefix.starts_with(outer.prefix);
   const auto inner_place = place_of(inner);
   const auto outer_place = place_of(outer);
   return inner_place && outer_place && inner_place->starts_with(*outer_place);

@@ -9,6 +9,7 @@
 
 #include "leat/base/hash.h"
 #include "leat/store/copy_object.h"
+#include "leat/store/forwarding.h"
 #include "leat/store/testing/plain_store.h"
 
 namespace leat {
@@ -446,6 +447,60 @@ TEST_F(TransferTest, WithinOneStoreTheStoreCopies) {
   EXPECT_EQ(content(source_)["b"], "1");
   EXPECT_TRUE(copy_object(source_, "missing", source_, "c", {}, Context())
                   .failed_with(ErrorCode::kNotFound));
+}
+
+// One of several handles of a store, which counts its copies.
+class Handle final : public ForwardingStore {
+ public:
+  Handle(std::shared_ptr<ObjectStore> target, std::string url)
+      : ForwardingStore(std::move(target)), url_(std::move(url)) {}
+  std::string_view url() const noexcept override { return url_; }
+  Result<ObjectInfo> copy(std::string_view source, std::string_view target,
+                          const CreateOptions& options, const Context& context) override {
+    ++copies;
+    if (before_copy) before_copy();
+    return ForwardingStore::copy(source, target, options, context);
+  }
+
+  int copies = 0;
+  std::function<void()> before_copy;
+
+ private:
+  const std::string url_;
+};
+
+TEST_F(TransferTest, HandlesWithOneUrlAreOneStore) {
+  const auto plain = std::make_shared<PlainStore>();
+  Handle source(plain, "plain://here/bucket");
+  Handle target(plain, "plain://here/bucket");
+  put(source, "a", "1");
+  ASSERT_TRUE(copy_object(source, "a", target, "b", {}, Context()).ok());
+  EXPECT_EQ(target.copies, 1);
+  EXPECT_EQ(read_object(*plain, "b", Context())->size(), 1u);
+}
+
+TEST_F(TransferTest, OtherHandlesAreOtherStores) {
+  // mem: names no place.
+  for (const auto& [from, to] : {std::pair("plain://here/one", "plain://here/two"),
+                                 std::pair("mem:", "mem:"), std::pair("", "")}) {
+    Handle source(std::make_shared<PlainStore>(), from);
+    Handle target(std::make_shared<PlainStore>(), to);
+    put(source, "a", "1");
+    ASSERT_TRUE(copy_object(source, "a", target, "b", {}, Context()).ok());
+    EXPECT_EQ(source.copies + target.copies, 0);
+    EXPECT_EQ(read_object(target, "b", Context())->size(), 1u);
+  }
+}
+
+TEST_F(TransferTest, ASourceThatIsReplacedMeanwhileIsReadInstead) {
+  const auto plain = std::make_shared<PlainStore>();
+  Handle store(plain, "plain://here/bucket");
+  put(store, "a", "1");
+  store.before_copy = [&] { put(*plain, "a", "longer"); };
+  const auto copied = copy_object(store, "a", store, "b", {}, Context());
+  ASSERT_TRUE(copied.ok());
+  EXPECT_EQ(copied->info.size_bytes, 6u);
+  EXPECT_EQ(read_object(*plain, "b", Context())->size(), 6u);
 }
 
 }  // namespace
