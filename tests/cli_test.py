@@ -277,6 +277,13 @@ class Shards(CommandLine):
         self.assertEqual(self.leat("cat", url + "/train.tar/003.cls"), b"3")
         members = self.leat("ls", "-r", "--members", url + "/train.tar").split()
         self.assertIn(b"train.tar/003.jpg", members)
+        for arguments in (("rm",), ("rm", "--dry-run")):
+            self.leat(*arguments, url + "/train.tar/003.cls", code=1)
+            self.assertIn("members of a shard", self.stderr)
+            self.leat(*arguments, url + "/train.tar/missing", code=1)
+            self.assertNotIn("members of a shard", self.stderr)
+        self.leat("rm", "--dry-run", url + "/train.tar")
+        self.leat("rm", url + "/train.tar")
 
     def test_what_is_no_shard(self):
         self.write("x.tar", b"not a tar" * 1000)
