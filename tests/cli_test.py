@@ -321,6 +321,14 @@ class Conversation(CommandLine):
         self.leat("config", "check", "bad.toml", code=1)
         self.assertIn("small_object_size", self.stderr)
         self.leat("--config", "good.toml", "ls", ".")
+        self.write("scrub.toml", b'[store]\nscrub_rate = "1GiB"\nscrub_pause = "1h30m"\n'
+                                 b'record_cache = 0\n')
+        shown = self.leat("config", "check", "scrub.toml").decode()
+        for line in ('scrub_rate = "1GiB"', 'scrub_pause = "1h30m"', 'record_cache = "0B"'):
+            self.assertIn(line, shown)
+        url = self.bucket()
+        self.leat("--config", "scrub.toml", "put", "-", url + "/x", stdin=b"x")
+        self.assertEqual(self.leat("--config", "scrub.toml", "cat", url + "/x"), b"x")
         self.leat("--config", "bad.toml", "ls", ".", code=2)
 
     def test_version_and_completion(self):
