@@ -47,6 +47,13 @@ class CommandLine(unittest.TestCase):
         self.leat("bucket", "create", f"leat+local://{self.root}/store/{name}")
         return f"leat+local://{self.root}/store/{name}"
 
+    def damage(self, text):
+        """Changes one letter of what a closed store holds."""
+        file = next(path for path in (self.root / "store").rglob("*")
+                    if path.is_file() and text in path.read_bytes())
+        file.chmod(0o644)
+        file.write_bytes(file.read_bytes().replace(text, text.swapcase(), 1))
+
 
 class Objects(CommandLine):
     def check_round_trip(self, folder):
@@ -120,6 +127,35 @@ class Transfers(CommandLine):
         os.utime(self.root / "source/a", (1, 1))
         self.assertEqual(self.json("sync", "source", "target")["copied"], 0)
         self.assertEqual(self.json("sync", "--checksum", "source", "target")["copied"], 1)
+
+    def test_checksum_mends_what_is_damaged(self):
+        for name, size in (("a", 100), ("b", 100), ("c", 100), ("large", 1 << 20)):
+            self.write("source/" + name, f"{name}-treasure".encode() * size)
+        url = self.bucket()
+        store = f"leat+local://{self.root}/store"
+        self.leat("cp", "-r", "source", url + "/")
+        self.damage(b"b-treasure")
+        self.damage(b"large-treasure")
+        self.leat("cat", url + "/b", code=1)
+        self.assertIn("leat cp -r --checksum", self.stderr)
+        self.leat("cat", url + "/large", code=1)
+        self.assertEqual(self.json("cp", "-r", "source", url + "/")["copied"], 0)
+        report = self.json("cp", "-r", "--checksum", "source", url + "/")
+        self.assertEqual((report["copied"], report["unchanged"]), (2, 2))
+        for name, data in self.tree("source").items():
+            self.assertEqual(self.leat("cat", f"{url}/{name}"), data)
+        self.leat("verify", store)
+
+    def test_a_copy_within_a_bucket_takes_no_space(self):
+        data = os.urandom(4 << 20)
+        self.write("big", data)
+        url = self.bucket()
+        self.leat("put", "big", url + "/big")
+        for target in ("copy", "big"):  # the second is the source itself
+            self.leat("cp", url + "/big", f"{url}/{target}")
+        self.assertEqual(list(self.tree("store/objects").values()), [data])
+        self.leat("rm", url + "/big")
+        self.assertEqual(self.leat("cat", url + "/copy"), data)
 
     def test_delete_is_careful(self):
         self.write("target/old", b"old")
@@ -214,10 +250,7 @@ class LocalStores(CommandLine):
         store = f"leat+local://{self.root}/store"
         self.leat("put", "-", url + "/x", stdin=b"treasure" * 100)
         self.assertTrue(self.json("verify", store)["ok"])
-        pack = next(path for path in (self.root / "store").rglob("*")
-                    if path.is_file() and b"treasure" in path.read_bytes())
-        pack.chmod(0o644)
-        pack.write_bytes(pack.read_bytes().replace(b"treasure", b"trEasure", 1))
+        self.damage(b"treasure")
         report = self.json("verify", store, code=1)
         self.assertEqual(report["damaged"][0]["name"], "images/x")
         self.leat("cat", url + "/x", code=1)
@@ -244,6 +277,13 @@ class Shards(CommandLine):
         self.assertEqual(self.leat("cat", url + "/train.tar/003.cls"), b"3")
         members = self.leat("ls", "-r", "--members", url + "/train.tar").split()
         self.assertIn(b"train.tar/003.jpg", members)
+        for arguments in (("rm",), ("rm", "--dry-run")):
+            self.leat(*arguments, url + "/train.tar/003.cls", code=1)
+            self.assertIn("members of a shard", self.stderr)
+            self.leat(*arguments, url + "/train.tar/missing", code=1)
+            self.assertNotIn("members of a shard", self.stderr)
+        self.leat("rm", "--dry-run", url + "/train.tar")
+        self.leat("rm", url + "/train.tar")
 
     def test_what_is_no_shard(self):
         self.write("x.tar", b"not a tar" * 1000)
@@ -281,6 +321,14 @@ class Conversation(CommandLine):
         self.leat("config", "check", "bad.toml", code=1)
         self.assertIn("small_object_size", self.stderr)
         self.leat("--config", "good.toml", "ls", ".")
+        self.write("scrub.toml", b'[store]\nscrub_rate = "1GiB"\nscrub_pause = "1h30m"\n'
+                                 b'record_cache = 0\n')
+        shown = self.leat("config", "check", "scrub.toml").decode()
+        for line in ('scrub_rate = "1GiB"', 'scrub_pause = "1h30m"', 'record_cache = "0B"'):
+            self.assertIn(line, shown)
+        url = self.bucket()
+        self.leat("--config", "scrub.toml", "put", "-", url + "/x", stdin=b"x")
+        self.assertEqual(self.leat("--config", "scrub.toml", "cat", url + "/x"), b"x")
         self.leat("--config", "bad.toml", "ls", ".", code=2)
 
     def test_version_and_completion(self):

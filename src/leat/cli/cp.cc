@@ -52,7 +52,9 @@ void add_cp(CLI::App& app, Verb& chosen) {
       "copied again, so an interrupted copy is resumed by the same command: an object is "
       "unchanged\n"
       "when the sizes are equal and so are the crc32c or, where a store knows none, the target is\n"
-      "not older than the source. Every copy is verified. Ctrl-C stops cleanly.\n"
+      "not older than the source. --checksum also sees what is damaged in the target, and copies "
+      "it\n"
+      "again. Every copy is verified. Ctrl-C stops cleanly.\n"
       "Patterns: * within a level, ** across levels, ?, [a-z]; without '/' they mean the last\n"
       "component. Missing buckets are made; so is a store in a new or empty directory.\n",
       options, run_cp);

@@ -17,18 +17,40 @@ struct RmOptions {
   bool yes = false;
 };
 
+// Members of a shard can be read, but a plain listing does not know them.
+bool is_member(const StoreLocation& location, const Context& context) {
+  if (!location.store->stat(location.name, context)) return false;
+  ListRequest request;
+  request.prefix = location.name;
+  request.limit = 1;
+  const Result<ListPage> page = location.store->list(request, context);
+  return page && (page->entries.empty() || page->entries.front().name != location.name);
+}
+
+Status remove_or_look(const RmOptions& options, const StoreLocation& location,
+                      const Context& context) {
+  if (!options.dry_run) return location.store->remove(location.name, {}, context);
+  RETURN_IF_ERROR(location.store->stat(location.name, context));
+  if (is_member(location, context)) return ErrorCode::kNotFound;
+  return ok_status();
+}
+
 ExitCode remove_one(Session& session, const RmOptions& options, const StoreLocation& location) {
-  if (options.dry_run) {
-    const auto info = location.store->stat(location.name, session.context());
-    if (!info) return session.fail("remove " + options.url, info.error());
-    session.output().summary("would remove " + printable(location.name));
-    return ExitCode::kOk;
+  const Status status = remove_or_look(options, location, session.context());
+  if (status.failed_with(ErrorCode::kNotFound) && is_member(location, session.context())) {
+    return session.fail(
+        "remove " + options.url,
+        Error(ErrorCode::kUnsupported, "members of a shard cannot be removed alone"),
+        "remove the whole shard, or put one without this member in its place");
   }
-  const Status status = location.store->remove(location.name, {}, session.context());
   if (!status) {
     return session.fail(
         "remove " + options.url, status.error(),
         status.failed_with(ErrorCode::kNotFound) ? "if it is a folder, add -r" : "");
+  }
+  if (options.dry_run) {
+    session.output().summary("would remove " + printable(location.name));
+    return ExitCode::kOk;
   }
   if (session.output().is_json()) session.output().json({{"removed", 1}});
   return ExitCode::kOk;

@@ -34,7 +34,8 @@ std::string_view usual_advice(ErrorCode code) {
     case ErrorCode::kDeadlineExceeded:
       return "give it more time with --timeout";
     case ErrorCode::kCorrupted:
-      return "'leat verify' tells what else is damaged; copy the object again from its source";
+      return "'leat cp -r --checksum' from where it came copies what is damaged again; "
+             "'leat verify' tells what is";
     default:
       return "run the same command again: what is done already is not done twice";
   }

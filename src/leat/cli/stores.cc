@@ -16,7 +16,13 @@ ConfigSchema Settings::schema() {
       .integer("compact_below", &compact_below_percent, 0, 100,
                "a pack is rewritten when less than this percentage of it is live")
       .size("compact_rate", &store.drive.compact_bytes_per_second,
-            "bytes a second that compaction may read; 0: as fast as it can");
+            "bytes a second that compaction may read; 0: as fast as it can")
+      .size("scrub_rate", &store.scrub_bytes_per_second,
+            "bytes a second that the scrub compares with their checksums, in the background, while "
+            "the store is open; 0: no scrub")
+      .duration("scrub_pause", &scrub_pause, "between two rounds of the scrub")
+      .size("record_cache", &store.drive.record_cache_bytes,
+            "memory of each drive for small objects that batches read; 0: none");
   schema.section("log").choice("level", &log_level,
                                {{"debug", LogLevel::kDebug},
                                 {"info", LogLevel::kInfo},
@@ -30,6 +36,7 @@ Result<Settings> Settings::load(const std::string& path) {
   Settings settings;
   RETURN_IF_ERROR(settings.schema().load_file(path));
   settings.store.drive.compact_below = settings.compact_below_percent / 100.0;
+  settings.store.scrub_pause = std::chrono::ceil<std::chrono::milliseconds>(settings.scrub_pause);
   return settings;
 }
 

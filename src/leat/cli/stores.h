@@ -4,6 +4,7 @@
 // `name/` mean the objects whose names begin with `name/`.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ namespace leat::cli {
 struct Settings {
   local::StoreOptions store;
   int compact_below_percent = 50;
+  std::chrono::nanoseconds scrub_pause = store.scrub_pause;
   LogLevel log_level = LogLevel::kWarning;
 
   // The sections and keys of a file, bound to this object, which must outlive the schema.

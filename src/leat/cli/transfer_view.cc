@@ -134,7 +134,7 @@ void TransferFlags::add_to(CLI::App& verb) {
       ->expected(1)
       ->type_name("GLOB");
   verb.add_flag("--checksum", checksum,
-                "compare the bytes where checksums are not known, rather than the times");
+                "read the target and compare the bytes: mends what is damaged there");
   verb.add_flag("--dry-run", dry_run, "say what would be done, and change nothing");
   add_durability(verb, durability, "what each copy survives before it counts as done");
 }

@@ -69,8 +69,9 @@ ExitCode run_verify(Session& session, const VerifyFlags& flags) {
   if (!report) return session.fail("verify " + flags.url, report.error());
   show(session, *report);
   if (report->ok()) return ExitCode::kOk;
-  session.output().note(flags.repair ? "try: copy what is damaged again from its source"
-                                     : "try: leat verify --repair " + flags.url);
+  session.output().note(flags.repair
+                            ? "try: leat cp -r --checksum SOURCE TARGET, from where it came"
+                            : "try: leat verify --repair " + flags.url);
   return ExitCode::kFailed;
 }
 

@@ -43,13 +43,18 @@ CreateOptions create_options_for(const ObjectInfo& source, const ObjectStore& ta
   return options;
 }
 
+bool is_copy_of(const ObjectInfo& copy, std::uint64_t size_bytes,
+                std::optional<std::uint32_t> crc) {
+  const bool crc_differs = crc && copy.crc32c && *copy.crc32c != *crc;
+  return copy.size_bytes == size_bytes && !crc_differs;
+}
+
 // What a target says of a fresh copy must be what was copied. A bad copy is removed: it would look
 // unchanged to the next transfer.
 Status check_copy(ObjectStore& target, std::string_view name, const ObjectInfo& copy,
                   std::uint64_t size_bytes, std::optional<std::uint32_t> crc,
                   const Context& context) {
-  const bool crc_differs = crc && copy.crc32c && *copy.crc32c != *crc;
-  if (copy.size_bytes == size_bytes && !crc_differs) return ok_status();
+  if (is_copy_of(copy, size_bytes, crc)) return ok_status();
   RemoveOptions remove_options;
   if (target.capabilities().preconditions) {
     remove_options.precondition = Precondition::has_etag(copy.etag);
@@ -80,21 +85,42 @@ Result<ObjectInfo> copy_between(ObjectReader& reader, ObjectStore& target,
   return copy;
 }
 
+// Lets the store copy. Nothing when the source was replaced meanwhile: then nobody knows which of
+// the two was copied.
+Result<std::optional<ObjectInfo>> copy_within(ObjectStore& source, std::string_view source_name,
+                                              ObjectStore& target, std::string_view target_name,
+                                              const CopyOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const ObjectInfo info, source.stat(source_name, context));
+  CreateOptions create_options;
+  create_options.durability = options.durability;
+  ASSIGN_OR_RETURN(ObjectInfo copy, target.copy(source_name, target_name, create_options, context));
+  if (!is_copy_of(copy, info.size_bytes, info.crc32c)) {
+    ASSIGN_OR_RETURN(const ObjectInfo now, source.stat(source_name, context));
+    if (now.etag != info.etag) return std::optional<ObjectInfo>();
+  }
+  RETURN_IF_ERROR(check_copy(target, target_name, copy, info.size_bytes, info.crc32c, context));
+  if (options.on_bytes) options.on_bytes(info.size_bytes);
+  return std::optional(std::move(copy));
+}
+
 }  // namespace
+
+bool is_same_store(const ObjectStore& a, const ObjectStore& b) {
+  if (&a == &b) return true;
+  return a.url() == b.url() && a.url().find("://") != std::string_view::npos;
+}
 
 Result<CopiedObject> copy_object(ObjectStore& source, std::string_view source_name,
                                  ObjectStore& target, std::string_view target_name,
                                  const CopyOptions& options, const Context& context) {
   CopiedObject copied;
-  if (&source == &target) {
-    ASSIGN_OR_RETURN(const ObjectInfo info, source.stat(source_name, context));
-    CreateOptions create_options;
-    create_options.durability = options.durability;
-    ASSIGN_OR_RETURN(copied.info, source.copy(source_name, target_name, create_options, context));
-    RETURN_IF_ERROR(
-        check_copy(target, target_name, copied.info, info.size_bytes, info.crc32c, context));
-    if (options.on_bytes) options.on_bytes(info.size_bytes);
-    return copied;
+  if (is_same_store(source, target)) {
+    ASSIGN_OR_RETURN(auto copy,
+                     copy_within(source, source_name, target, target_name, options, context));
+    if (copy) {
+      copied.info = *std::move(copy);
+      return copied;
+    }
   }
   ASSIGN_OR_RETURN(const auto reader, source.open(source_name, {}, context));
   const auto& metadata = reader->info().metadata;

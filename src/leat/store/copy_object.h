@@ -26,6 +26,10 @@ struct CopiedObject {
   bool metadata_dropped = false;  // the source had some, and the target keeps none
 };
 
+// Whether two handles are of one store: they are the same, or have the same URL with a place in it.
+// Every mem: store is one of its own.
+bool is_same_store(const ObjectStore& a, const ObjectStore& b);
+
 // Copies one object. Within one store this is ObjectStore::copy(). kCorrupted when a checksum does
 // not match; a target that stored other bytes than it was given is removed.
 Result<CopiedObject> copy_object(ObjectStore& source, std::string_view source_name,

@@ -222,7 +222,7 @@ class ObjectStore {
   ObjectStore& operator=(const ObjectStore&) = delete;
   virtual ~ObjectStore() = default;
 
-  // How people call this store, without credentials; for messages, logs and metrics.
+  // For people and logs, without credentials. Stores with the same scheme:// URL are the same one.
   virtual std::string_view url() const noexcept = 0;
   virtual Capabilities capabilities() const noexcept = 0;
 

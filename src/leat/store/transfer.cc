@@ -129,8 +129,7 @@ class Transfer {
                       std::optional<ObjectInfo> target);
   Result<bool> is_unchanged(const std::string& name, const ObjectInfo& source,
                             const std::optional<ObjectInfo>& target) const;
-  Result<std::uint32_t> checksum(const Folder& folder, const std::string& name,
-                                 const ObjectInfo& info) const;
+  Result<bool> has_same_bytes(const std::string& name, const ObjectInfo& source) const;
   Status copy(const std::string& name);
   void remove_later(std::string_view name);
   void note(const std::string& name, Status status);
@@ -160,7 +159,7 @@ std::optional<std::string> place_of(const Folder& folder) {
 }
 
 bool lies_within(const Folder& inner, const Folder& outer) {
-  if (inner.store == outer.store) return inner.prefix.starts_with(outer.prefix);
+  if (is_same_store(*inner.store, *outer.store)) return inner.prefix.starts_with(outer.prefix);
   const auto inner_place = place_of(inner);
   const auto outer_place = place_of(outer);
   return inner_place && outer_place && inner_place->starts_with(*outer_place);
@@ -285,17 +284,22 @@ Result<bool> Transfer::is_unchanged(const std::string& name, const ObjectInfo& s
   using Compare = TransferOptions::Compare;
   if (!target || options_.compare == Compare::kNever) return false;
   if (source.size_bytes != target->size_bytes) return false;
-  if (source.crc32c && target->crc32c) return *source.crc32c == *target->crc32c;
-  if (options_.compare == Compare::kQuick) return target->mtime_ns >= source.mtime_ns;
-  ASSIGN_OR_RETURN(const std::uint32_t source_crc, checksum(source_, name, source));
-  ASSIGN_OR_RETURN(const std::uint32_t target_crc, checksum(target_, name, *target));
-  return source_crc == target_crc;
+  const bool both_known = source.crc32c && target->crc32c;
+  if (both_known && *source.crc32c != *target->crc32c) return false;
+  if (options_.compare == Compare::kChecksum) return has_same_bytes(name, source);
+  return both_known || target->mtime_ns >= source.mtime_ns;
 }
 
-Result<std::uint32_t> Transfer::checksum(const Folder& folder, const std::string& name,
-                                         const ObjectInfo& info) const {
-  if (info.crc32c) return *info.crc32c;
-  return read_crc32c(*folder.store, folder.prefix + name, context_);
+// What a target recorded says what it was given, not what it still has, so it is read. A damaged
+// source would be noticed by the copy.
+Result<bool> Transfer::has_same_bytes(const std::string& name, const ObjectInfo& source) const {
+  const auto target_crc = read_crc32c(*target_.store, target_.prefix + name, context_);
+  if (target_crc.failed_with(ErrorCode::kCorrupted)) return false;
+  if (!target_crc) return target_crc.error();
+  if (source.crc32c) return *source.crc32c == *target_crc;
+  ASSIGN_OR_RETURN(const std::uint32_t source_crc,
+                   read_crc32c(*source_.store, source_.prefix + name, context_));
+  return source_crc == *target_crc;
 }
 
 Status Transfer::copy(const std::string& name) {

@@ -8,8 +8,10 @@
 // What is there already is left alone; that is how a transfer that was interrupted is resumed. An
 // object is unchanged when the sizes are equal and
 //   - the crc32c of both are known and equal; or
-//   - they are not known, and the target is not older than the source. (Compare::kChecksum reads
-//     both sides instead of looking at times. Etags say nothing across stores.)
+//   - they are not known, and the target is not older than the source. (Etags say nothing across
+//     stores.)
+// Compare::kChecksum reads the target instead, and the source where its crc32c is not known: a
+// target that is damaged counts as changed, and so is mended.
 //
 // A target that cannot be listed, or keeps no bytes, is copied to anew. Every copy is verified end
 // to end (copy_object.h).

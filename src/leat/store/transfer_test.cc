@@ -9,6 +9,7 @@
 
 #include "leat/base/hash.h"
 #include "leat/store/copy_object.h"
+#include "leat/store/forwarding.h"
 #include "leat/store/testing/plain_store.h"
 
 namespace leat {
@@ -43,7 +44,9 @@ class FaultyStore final : public ObjectStore {
   }
   Result<std::unique_ptr<ObjectReader>> open(std::string_view name, const OpenOptions& options,
                                              const Context& context) override {
+    ++opened;
     if (name == bad_name) return Error(ErrorCode::kIoError, "a bad block");
+    if (name == damaged_name) return Error(ErrorCode::kCorrupted, "other bytes than were written");
     return inner.open(name, options, context);
   }
   Result<std::unique_ptr<ObjectWriter>> create(std::string_view name, const CreateOptions& options,
@@ -63,11 +66,13 @@ class FaultyStore final : public ObjectStore {
 
   PlainStore inner;
   std::string bad_name;
+  std::string damaged_name;  // cannot be read, but written
   std::optional<std::uint32_t> stated_crc;
   bool any_name = true;
   std::uint32_t page_limit = 3;
   std::atomic<int> listings_left{1000};
   std::atomic<int> created{0};
+  std::atomic<int> opened{0};
   std::function<void()> on_create;
 
  private:
@@ -183,6 +188,40 @@ TEST_F(TransferTest, ChecksumModeReadsBothSides) {
   EXPECT_EQ(content(target_), content(source_));
   options.compare = TransferOptions::Compare::kNever;
   EXPECT_EQ(run(options).copied, 2u);
+}
+
+TEST_F(TransferTest, ChecksumModeMendsADamagedTarget) {
+  const std::uint32_t crc = crc32c(0, bytes_of("1"));
+  for (const char* name : {"refused", "silent", "whole"}) {
+    for (FaultyStore* store : {&source_, &target_}) {
+      put(*store, name, "1");
+      store->inner.report_crc32c(name, crc);
+    }
+  }
+  target_.damaged_name = "refused";   // the store notices
+  target_.inner.damage("silent", 0);  // it does not
+  EXPECT_EQ(run().unchanged, 3u);
+  TransferOptions options;
+  options.compare = TransferOptions::Compare::kChecksum;
+  source_.opened = 0;
+  const TransferReport report = run(options);
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.copied, 2u);
+  EXPECT_EQ(report.unchanged, 1u);
+  EXPECT_EQ(source_.opened, 2);  // to copy: its checksums are known
+  EXPECT_EQ(content(target_), content(source_));
+}
+
+TEST_F(TransferTest, ChecksumModeDoesNotWriteOverWhatItCannotRead) {
+  put(source_, "a", "1");
+  put(target_, "a", "2");
+  target_.bad_name = "a";
+  TransferOptions options;
+  options.compare = TransferOptions::Compare::kChecksum;
+  const TransferReport report = run(options);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].error.code(), ErrorCode::kIoError);
+  EXPECT_EQ(content(target_)["a"], "2");
 }
 
 TEST_F(TransferTest, OneFailureDoesNotStopTheOthers) {
@@ -408,6 +447,60 @@ TEST_F(TransferTest, WithinOneStoreTheStoreCopies) {
   EXPECT_EQ(content(source_)["b"], "1");
   EXPECT_TRUE(copy_object(source_, "missing", source_, "c", {}, Context())
                   .failed_with(ErrorCode::kNotFound));
+}
+
+// One of several handles of a store, which counts its copies.
+class Handle final : public ForwardingStore {
+ public:
+  Handle(std::shared_ptr<ObjectStore> target, std::string url)
+      : ForwardingStore(std::move(target)), url_(std::move(url)) {}
+  std::string_view url() const noexcept override { return url_; }
+  Result<ObjectInfo> copy(std::string_view source, std::string_view target,
+                          const CreateOptions& options, const Context& context) override {
+    ++copies;
+    if (before_copy) before_copy();
+    return ForwardingStore::copy(source, target, options, context);
+  }
+
+  int copies = 0;
+  std::function<void()> before_copy;
+
+ private:
+  const std::string url_;
+};
+
+TEST_F(TransferTest, HandlesWithOneUrlAreOneStore) {
+  const auto plain = std::make_shared<PlainStore>();
+  Handle source(plain, "plain://here/bucket");
+  Handle target(plain, "plain://here/bucket");
+  put(source, "a", "1");
+  ASSERT_TRUE(copy_object(source, "a", target, "b", {}, Context()).ok());
+  EXPECT_EQ(target.copies, 1);
+  EXPECT_EQ(read_object(*plain, "b", Context())->size(), 1u);
+}
+
+TEST_F(TransferTest, OtherHandlesAreOtherStores) {
+  // mem: names no place.
+  for (const auto& [from, to] : {std::pair("plain://here/one", "plain://here/two"),
+                                 std::pair("mem:", "mem:"), std::pair("", "")}) {
+    Handle source(std::make_shared<PlainStore>(), from);
+    Handle target(std::make_shared<PlainStore>(), to);
+    put(source, "a", "1");
+    ASSERT_TRUE(copy_object(source, "a", target, "b", {}, Context()).ok());
+    EXPECT_EQ(source.copies + target.copies, 0);
+    EXPECT_EQ(read_object(target, "b", Context())->size(), 1u);
+  }
+}
+
+TEST_F(TransferTest, ASourceThatIsReplacedMeanwhileIsReadInstead) {
+  const auto plain = std::make_shared<PlainStore>();
+  Handle store(plain, "plain://here/bucket");
+  put(store, "a", "1");
+  store.before_copy = [&] { put(*plain, "a", "longer"); };
+  const auto copied = copy_object(store, "a", store, "b", {}, Context());
+  ASSERT_TRUE(copied.ok());
+  EXPECT_EQ(copied->info.size_bytes, 6u);
+  EXPECT_EQ(read_object(*plain, "b", Context())->size(), 6u);
 }
 
 }  // namespace
