@@ -9,6 +9,7 @@
 
 #include "leat/base/fork_sentinel.h"
 #include "leat/base/mutex.h"
+#include "leat/base/url.h"
 #include "leat/local/bucket.h"
 #include "leat/local/engine.h"
 #include "leat/local/layout.h"
@@ -223,7 +224,10 @@ Result<Store::Child*> Store::child() {
 }
 
 std::string Store::url_of(std::string_view bucket) const {
-  return fmt::format("leat+local://{}/{}", fmt::join(directories_, ","), bucket);
+  std::vector<std::string> encoded;  // a comma in a name is not one between names
+  for (const std::string& directory : directories_)
+    encoded.push_back(percent_encode(directory, "/"));
+  return fmt::format("leat+local://{}/{}", fmt::join(encoded, ","), bucket);
 }
 
 Result<std::shared_ptr<BucketState>> Store::find_bucket(std::string_view name) {
