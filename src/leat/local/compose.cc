@@ -86,8 +86,8 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
   change.wait_for_disk = durability != Durability::kMemory;
   if (status.ok()) status = engine->commit(drive, change, context);
   for (const std::string& path : adopted) {
-    drive->end_adoption(path);
     if (!status.ok()) drive->discard_adopted(path, status.error().code());
+    drive->end_adoption(path);
   }
   if (!status.ok()) return status.error();
   old_index.drop(*engine, context);

@@ -430,6 +430,7 @@ void Drive::publish(std::span<Change* const> changes) {
     // A record that only moves keeps the references that it has.
     const bool counted = change->moved_from != Location{} && change->entry.previous.is_shared();
     if (change->entry.place.is_shared() && !counted) add_references(change->record.extents);
+    if (!change->freed.empty()) claim_files(change->freed);  // until commit() has removed them
     apply(change->record.key, change->hash, change->entry);
   }
 }

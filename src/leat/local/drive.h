@@ -249,6 +249,8 @@ class Drive final : private PackLog::Listener {
   Status sync_directories(std::string_view path) EXCLUDES(files_mutex_);
   void remove_object_file(const std::string& path);
   void remove_empty_directories(std::string_view path);
+  void claim_files(std::span<const Extent> extents) EXCLUDES(files_mutex_);
+  void unclaim(const std::string& path) REQUIRES(files_mutex_);
   friend class FilePin;
   void unpin_files(std::span<const std::string> paths) EXCLUDES(files_mutex_);
   Result<bool> is_referred_to(const std::string& path, const Context& context)
@@ -290,8 +292,9 @@ class Drive final : private PackLog::Listener {
   std::unordered_map<std::string, Pins> pinned_files_ GUARDED_BY(files_mutex_);
   // Directories of the tree whose names are known to be durable.
   std::set<std::string, std::less<>> durable_directories_ GUARDED_BY(files_mutex_);
-  // Files in their place whose record is not committed yet.
-  std::set<std::string> pending_files_ GUARDED_BY(files_mutex_);
+  // Files that somebody is at work with, so that nobody else takes or removes them: those in their
+  // place whose record is not committed yet, and those whose record is gone and that are not yet.
+  std::unordered_map<std::string, std::uint32_t> claimed_files_ GUARDED_BY(files_mutex_);
 
   Mutex marks_mutex_;
   std::map<std::uint64_t, std::shared_ptr<BlockMarks>> marks_

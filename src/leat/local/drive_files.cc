@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "leat/local/drive.h"
 #include "leat/local/layout.h"
@@ -31,16 +32,21 @@ Result<std::string> Drive::adopt_file(const std::string& temporary_path, File& f
   for (const std::string& path : {plain, tag_version(plain, number), tag_version(apart, number)}) {
     {
       MutexLock lock(files_mutex_);
-      // Other records mean a file by this name that was lost.
-      if (shared_files_.contains(path)) continue;
-      pending_files_.insert(path);
+      // Other records mean a file by this name that was lost; or somebody is about to make or to
+      // remove one.
+      if (shared_files_.contains(path) || claimed_files_.contains(path)) continue;
+      ++claimed_files_[path];
     }
     Status moved = files_->make_directories(parent_path(path));
     if (moved.ok()) moved = files_->rename(temporary_path, path, RenameMode::kKeepExisting);
     if (moved.ok() && durability != Durability::kMemory) {
       moved = file.sync();
       if (moved.ok()) moved = sync_directories(path);
-      if (!moved.ok()) return std::move(moved).error();
+      if (!moved.ok()) {
+        may_have_orphans_.store(true);
+        end_adoption(path);
+        return std::move(moved).error();
+      }
     }
     if (moved.ok()) return path;
     end_adoption(path);
@@ -72,7 +78,19 @@ Status Drive::sync_directories(std::string_view path) {
 
 void Drive::end_adoption(const std::string& path) {
   MutexLock lock(files_mutex_);
-  pending_files_.erase(path);
+  unclaim(path);
+}
+
+void Drive::unclaim(const std::string& path) {
+  const auto it = claimed_files_.find(path);
+  if (--it->second == 0) claimed_files_.erase(it);
+}
+
+void Drive::claim_files(std::span<const Extent> extents) {
+  std::set<std::string_view> paths;
+  for (const Extent& extent : extents) paths.insert(extent.path);
+  MutexLock lock(files_mutex_);
+  for (const std::string_view path : paths) ++claimed_files_[std::string(path)];
 }
 
 void Drive::discard_adopted(const std::string& path, ErrorCode reason) {
@@ -95,6 +113,7 @@ void Drive::add_references(std::span<const Extent> extents) {
 }
 
 // Removes the files that nobody refers to any more. Readers that have them open keep their bytes.
+// REQUIRES: publish() has claimed them; a name is free again when its file is gone.
 void Drive::release_files(std::span<const Extent> extents) {
   std::set<std::string> paths;
   for (const Extent& extent : extents) paths.insert(extent.path);
@@ -102,18 +121,19 @@ void Drive::release_files(std::span<const Extent> extents) {
     {
       MutexLock lock(files_mutex_);
       if (const auto it = shared_files_.find(path); it != shared_files_.end()) {
-        if (--it->second > 0 || shared_files_uncertain_.load()) continue;
+        if (--it->second > 0 || shared_files_uncertain_.load()) {
+          unclaim(path);
+          continue;
+        }
         shared_files_.erase(it);
       }
-    }
-    {
-      MutexLock lock(files_mutex_);
       if (const auto it = pinned_files_.find(path); it != pinned_files_.end()) {
-        it->second.is_doomed = true;
+        if (std::exchange(it->second.is_doomed, true)) unclaim(path);  // one claim is enough
         continue;
       }
     }
     remove_object_file(path);
+    end_adoption(path);
   }
 }
 
@@ -142,11 +162,18 @@ void Drive::unpin_files(std::span<const std::string> paths) {
       const auto it = pinned_files_.find(path);
       if (--it->second.count > 0) continue;
       // Meanwhile a copy may have taken the file over.
-      if (it->second.is_doomed && !shared_files_.contains(path)) doomed.push_back(path);
+      if (it->second.is_doomed && shared_files_.contains(path)) {
+        unclaim(path);
+      } else if (it->second.is_doomed) {
+        doomed.push_back(path);
+      }
       pinned_files_.erase(it);
     }
   }
-  for (const std::string& path : doomed) remove_object_file(path);
+  for (const std::string& path : doomed) {
+    remove_object_file(path);
+    end_adoption(path);
+  }
 }
 
 std::shared_ptr<BlockMarks> Drive::block_marks(const Record& record) {
@@ -211,7 +238,7 @@ Status Drive::clean_temporary() {
 Result<bool> Drive::is_referred_to(const std::string& path, const Context& context) {
   {
     MutexLock lock(files_mutex_);
-    if (pending_files_.contains(path) || shared_files_.contains(path) ||
+    if (claimed_files_.contains(path) || shared_files_.contains(path) ||
         pinned_files_.contains(path)) {
       return true;
     }

@@ -225,8 +225,8 @@ Status Engine::import(std::string_view key, const Found& found, Drive& from,
   arrival.keeps_generation = true;
   const Status arrived = to->commit(arrival, context);
   for (const Extent& extent : adopted) {
-    to->end_adoption(extent.path);
     if (!arrived.ok()) to->discard_adopted(extent.path, arrived.error().code());
+    to->end_adoption(extent.path);
   }
   return arrived.failed_with(ErrorCode::kPreconditionFailed) ? ok_status() : arrived;
 }

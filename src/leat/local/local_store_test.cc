@@ -338,6 +338,30 @@ TEST_F(LocalStoreTest, ComposeJoinsPartsWithoutMovingThem) {
   EXPECT_FALSE(std::filesystem::exists(directories_[0] + "/objects/data"));
 }
 
+TEST_F(LocalStoreTest, WritersOfOneNameAndTheSweepLeaveEachOthersFilesAlone) {
+  auto store = create();
+  const auto bucket = data(store);
+  std::vector<std::jthread> writers;
+  for (int number = 0; number < 2; ++number) {
+    writers.emplace_back([&, number](const std::stop_token& stop) {
+      for (int i = 0; !stop.stop_requested(); ++i) {
+        const auto bytes = pattern_bytes(5'000, number);
+        EXPECT_TRUE(succeeds(write_object(*bucket, "hot", bytes, {}, {})));
+        if (i % 3 == 0) (void)bucket->remove("hot", {}, {});
+      }
+    });
+  }
+  VerifyOptions options;
+  options.repair = true;  // removes files that no record refers to
+  for (int round = 0; round < 100; ++round) {
+    const auto report = store->verify(options, context_);
+    ASSERT_TRUE(succeeds(report));
+    EXPECT_TRUE(report->ok()) << report->damaged.front().what;
+    const auto bytes = read_object(*bucket, "hot", context_);
+    ASSERT_TRUE(bytes.ok() || bytes.failed_with(ErrorCode::kNotFound));
+  }
+}
+
 TEST_F(LocalStoreTest, ComposeMayReplaceOneOfItsParts) {
   auto store = create();
   const auto bucket = data(store);

@@ -151,8 +151,8 @@ class LocalObjectWriter final : public ObjectWriter {
     temporary_path_.clear();
     record_.extents = {Extent{path, 0, record_.size_bytes}};
     Status status = commit_record({}, context);
-    drive_->end_adoption(path);
     if (!status.ok()) drive_->discard_adopted(path, status.error().code());
+    drive_->end_adoption(path);
     return status;
   }
 

@@ -150,11 +150,9 @@ Result<std::uint64_t> write_index(Engine& engine, std::string_view shard_key,
   Change change(std::move(record), is_large ? std::span<const std::byte>() : blob);
   change.wait_for_disk = durability != Durability::kMemory;
   const Status status = engine.commit(drive, change, context);
+  if (is_large && !status.ok()) drive->discard_adopted(extents.front().path, status.error().code());
   if (is_large) drive->end_adoption(extents.front().path);
-  if (!status.ok()) {
-    if (is_large) drive->discard_adopted(extents.front().path, status.error().code());
-    return status.error();
-  }
+  if (!status.ok()) return status.error();
   return number;
 }
 
