@@ -68,7 +68,13 @@ class Verifier {
 
   Status check_entry(std::string_view key, std::uint64_t generation) {
     RETURN_IF_ERROR(context_.check());
-    RETURN_IF_ERROR(note(key, check_object(key, generation)));
+    Status checked = check_object(key, generation);
+    if (checked.failed_with(ErrorCode::kCorrupted)) {
+      // Replaced, removed or moved to another drive while it was read, perhaps.
+      ASSIGN_OR_RETURN(const bool still_listed, is_listed(key, generation));
+      checked = still_listed ? check_object(key, generation) : ok_status();
+    }
+    RETURN_IF_ERROR(note(key, checked));
     if (options_.repair && is_internal_key(key)) RETURN_IF_ERROR(drop_unnamed_index(key));
     if (!is_internal_key(key) && !key.ends_with('/')) ++report_.objects;
     if (options_.progress && report_.objects % 256 == 0) options_.progress(report_);
