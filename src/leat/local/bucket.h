@@ -69,6 +69,8 @@ class Bucket final : public ObjectStore {
   Result<Engine*> begin(std::string_view name, const Context& context);
   // A large source of copy() or compose(): its extents, marked as shared.
   Result<Record> share_files(Engine& engine, const std::string& key, const Context& context);
+  void remove_part(Engine& engine, const std::string& key, std::uint64_t generation,
+                   const Context& context);
   // With its index, if it is a shard.
   Status remove_object(Engine& engine, const std::string& key, const RemoveOptions& options,
                        const Context& context);

@@ -25,6 +25,15 @@ Result<Record> write_as_file(Drive& drive, const Found& found, std::string_view 
 
 }  // namespace
 
+// The object stands; a part that cannot be removed now is an abandoned one, and one that was
+// replaced meanwhile, by the object itself perhaps, is none any more.
+void Bucket::remove_part(Engine& engine, const std::string& key, std::uint64_t generation,
+                         const Context& context) {
+  RemoveOptions unchanged;
+  unchanged.precondition = Precondition::has_generation(generation);
+  (void)remove_object(engine, key, unchanged, context);
+}
+
 Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::string_view target,
                                    const CreateOptions& options,
                                    const CommitOptions& commit_options, const Context& context) {
@@ -52,15 +61,11 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
       return Error(ErrorCode::kUnavailable, "a part is on another drive");
     const std::uint64_t generation = located->found.record.generation;
     Record part;
-    if (located->found.record.size_bytes == 0) {
-      added.emplace_back(key, generation);
-      return ok_status();
-    }
     if (located->found.record.kind == RecordKind::kReference) {
       pins.push_back(drive->pin_files(located->found.record.extents));
       ASSIGN_OR_RETURN(part, share_files(*engine, key, context));
       if (part.generation != generation) return add(key);  // replaced meanwhile: that one, then
-    } else {
+    } else if (located->found.record.size_bytes > 0) {
       located->found.record.key = key;
       ASSIGN_OR_RETURN(part, write_as_file(*drive, located->found, whole.key, durability));
       adopted.push_back(part.extents.front().path);
@@ -91,13 +96,7 @@ Result<ObjectInfo> Bucket::compose(std::span<const std::string> sources, std::st
   }
   if (!status.ok()) return status.error();
   old_index.drop(*engine, context);
-  for (const auto& [key, generation] : added) {
-    // The object stands; a part that cannot be removed now is an abandoned one, and one that was
-    // replaced meanwhile, by the object itself perhaps, is none any more.
-    RemoveOptions unchanged;
-    unchanged.precondition = Precondition::has_generation(generation);
-    (void)remove_object(*engine, key, unchanged, context);
-  }
+  for (const auto& [key, generation] : added) remove_part(*engine, key, generation, context);
   store_->changed();
   return info_of(change.record);
 }

@@ -124,6 +124,8 @@ class Store final : public LocalStore, public EngineSource {
  private:
   // What a forked child reads with, instead of what its parent's threads may have locked.
   struct Child {
+    Child(std::unique_ptr<Engine> own_engine, std::uint64_t cache_bytes)
+        : engine(std::move(own_engine)), members(cache_bytes) {}
     std::unique_ptr<Engine> engine;
     ShardMembers members;
   };
@@ -216,8 +218,7 @@ Status Store::close(const Context& context) {
 Result<Store::Child*> Store::child() {
   if (Child* ready = child_.load(std::memory_order_acquire)) return ready;
   ASSIGN_OR_RETURN(auto engine, Engine::open(directories_, PackLog::Access::kReadOnly, options_));
-  auto made = std::unique_ptr<Child>(
-      new Child{std::move(engine), ShardMembers(options_.shard_index_cache_bytes)});
+  auto made = std::make_unique<Child>(std::move(engine), options_.shard_index_cache_bytes);
   Child* expected = nullptr;
   if (child_.compare_exchange_strong(expected, made.get())) return made.release();
   return expected;  // another thread was quicker
