@@ -278,7 +278,7 @@ Status measure(const Settings& settings, const Run& run) {
                                                 {"RocksDB", RocksView::open}};
   for (const auto& [peer, open] : peers) {
     ASSIGN_OR_RETURN(const Measured theirs, measure_one(open, run.directory / peer, settings.keys));
-    const auto add = [&](const char* what, const char* unit, double Measured::*value) {
+    const auto add = [&, peer = peer](const char* what, const char* unit, double Measured::*value) {
       return run.report.add({fmt::format("catalogue {}, {}", what, peer),
                              unit,
                              peer,
