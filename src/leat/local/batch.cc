@@ -249,7 +249,8 @@ void BatchReader::deliver_gathered(Drive& drive, std::span<const Gathered> gathe
     const std::byte* header = gather.data() + header_at;
     if (!header_is_of(header, item->key)) continue;
     const auto size = parse_size_field(header);
-    if (!size) continue;
+    // The disk may give other bytes than it did when they were compared.
+    if (!size || kBlockBytes + padded_size(*size) != item->place.length_bytes()) continue;
     const ByteRange range = item->read->wanted_of(*size);
     const std::byte* data = gather.data() + data_at;
     if (offer && range.length == *size) {

@@ -238,7 +238,7 @@ Status PackLog::make_room(std::uint64_t bytes) {
     allocated_bytes_ = size;
   }
   // Where a block was written before, a sync has no allocation to write to the file system's own
-  // log. For groups of a few records that is a third of its time, and zeros cost little.
+  // log. For groups of a few records that is a good part of its time, and zeros cost little.
   if (bytes <= kSmallGroupBytes && end_bytes_ + bytes > zeroed_bytes_) {
     static constexpr std::array<std::byte, kZeroBytes> kZeros{};
     const std::uint64_t room = allocated_bytes_ - end_bytes_;
