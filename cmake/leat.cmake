@@ -28,6 +28,10 @@ function(leat_library NAME)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${NAME} STATIC ${ARG_SOURCES})
   target_link_libraries(${NAME} PUBLIC leat_options ${ARG_DEPENDS})
+  if(LEAT_FUZZ)
+    # A fuzzer steers by what it reaches in the engine; in the tests themselves nobody asks.
+    target_compile_options(${NAME} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
 endfunction()
 
 # The tests labelled "concurrent", which the tsan stage of scripts/test-deep.sh builds and runs.
@@ -44,6 +48,8 @@ function(leat_test NAME)
   endif()
   add_executable(${NAME} ${ARG_SOURCES})
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  # The engine beneath is optimised as users get it; its tests need half the time to build so.
+  target_compile_options(${NAME} PRIVATE -O1)
   add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1)
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
   if("concurrent" IN_LIST ARG_LABELS)

@@ -4,9 +4,10 @@
 #   scripts  shellcheck is content
 #   tidy     clang-tidy is content
 #   storms   the tests labelled "deep", optimised
-#   asan     the ordinary tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   asan     the ordinary tests under AddressSanitizer and UndefinedBehaviorSanitizer, and clang's
+#            thread-safety analysis
+#   fuzz     every fuzzer for FUZZ_SECONDS, from the same build
 #   tsan     the tests labelled "concurrent" under ThreadSanitizer
-#   fuzz     every fuzzer for FUZZ_SECONDS; its build is also the one with -Wthread-safety
 #
 # Environment: JOBS compilers at once; TEST_JOBS tests at once; FUZZ_SECONDS (60).
 set -euo pipefail
@@ -40,7 +41,12 @@ stage_storms() {
 
 stage_asan() {
   build asan
-  run_tests asan -LE deep
+  run_tests asan -LE 'deep|fuzz'
+}
+
+stage_fuzz() {
+  build asan
+  run_tests asan -L fuzz
 }
 
 stage_tsan() {
@@ -52,16 +58,11 @@ stage_tsan() {
     -j "$test_jobs" -L concurrent
 }
 
-stage_fuzz() {
-  build fuzz
-  run_tests fuzz -L fuzz
-}
-
 stages=("$@")
-[[ $# -gt 0 ]] || stages=(format scripts tidy storms asan tsan fuzz)
+[[ $# -gt 0 ]] || stages=(format scripts tidy storms asan fuzz tsan)
 for stage in "${stages[@]}"; do
   if ! declare -F "stage_$stage" >/dev/null; then
-    echo "${0##*/}: no stage '$stage'; there are format scripts tidy storms asan tsan fuzz" >&2
+    echo "${0##*/}: no stage '$stage'; there are format scripts tidy storms asan fuzz tsan" >&2
     exit 2
   fi
 done

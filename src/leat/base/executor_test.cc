@@ -48,8 +48,8 @@ TEST(ThreadPoolExecutor, UsesItsThreadsInParallelAndNoMore) {
   Mutex mutex;
   std::set<std::thread::id> ids;
   {
-    ThreadPoolExecutor executor({.thread_count = 3});
     std::latch all_three(3);
+    ThreadPoolExecutor executor({.thread_count = 3});
     for (int i = 0; i < 3; ++i) {
       executor.submit([&] {
         all_three.arrive_and_wait();
@@ -69,10 +69,10 @@ TEST(ThreadPoolExecutor, UsesItsThreadsInParallelAndNoMore) {
 }
 
 TEST(ThreadPoolExecutor, SubmitBlocksWhileTheQueueIsFull) {
-  ThreadPoolExecutor executor({.thread_count = 1, .queue_capacity = 2});
   std::latch started(1);
   std::latch release(1);
   std::atomic<int> submitted{0};
+  ThreadPoolExecutor executor({.thread_count = 1, .queue_capacity = 2});
   executor.submit([&] {
     started.count_down();
     release.wait();

@@ -23,6 +23,7 @@
 
 #include "leat/base/testing/refused_system_call.h"
 #include "leat/base/testing/simulated_file_system.h"
+#include "leat/base/testing/temporary_directory.h"
 
 namespace leat {
 namespace {
@@ -35,30 +36,13 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() : path_(testing::TempDir() + "leat_file_test_XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 enum class Implementation : std::uint8_t { kPosix, kSimulated };
 
-class FileSystemTest : public testing::TestWithParam<Implementation> {
+class FileSystemTest : public ::testing::TestWithParam<Implementation> {
  protected:
   void SetUp() override {
     if (GetParam() == Implementation::kPosix) {
-      auto files = FileSystem::posix(directory_.path());
+      auto files = FileSystem::posix(directory_.path().string());
       ASSERT_TRUE(files.ok()) << files.error().message();
       files_ = *std::move(files);
     } else {
@@ -91,14 +75,14 @@ class FileSystemTest : public testing::TestWithParam<Implementation> {
     return file.ok() ? *std::move(file) : nullptr;
   }
 
-  TemporaryDirectory directory_;
+  testing::TemporaryDirectory directory_;
   std::unique_ptr<FileSystem> files_;
 };
 
 using Names = std::vector<std::string>;
 
 INSTANTIATE_TEST_SUITE_P(All, FileSystemTest,
-                         testing::Values(Implementation::kPosix, Implementation::kSimulated),
+                         ::testing::Values(Implementation::kPosix, Implementation::kSimulated),
                          [](const auto& test) {
                            return test.param == Implementation::kPosix ? "Posix" : "Simulated";
                          });
@@ -382,13 +366,13 @@ TEST(ParentPath, IsTheRootForABareName) {
   EXPECT_EQ(parent_path("."), ".");
 }
 
-class PosixFileSystemTest : public testing::Test {
+class PosixFileSystemTest : public ::testing::Test {
  protected:
   std::string real_path(std::string_view name) const {
-    return directory_.path() + "/" + std::string(name);
+    return (directory_.path() / name).string();
   }
-  TemporaryDirectory directory_;
-  std::unique_ptr<FileSystem> files_ = *FileSystem::posix(directory_.path());
+  testing::TemporaryDirectory directory_;
+  std::unique_ptr<FileSystem> files_ = *FileSystem::posix(directory_.path().string());
 };
 
 TEST_F(PosixFileSystemTest, NeedsADirectory) {
@@ -399,7 +383,7 @@ TEST_F(PosixFileSystemTest, NeedsADirectory) {
 }
 
 TEST_F(PosixFileSystemTest, PlantedLinksLeadNowhere) {
-  const TemporaryDirectory outside;
+  const testing::TemporaryDirectory outside;
   ASSERT_EQ(::symlink(outside.path().c_str(), real_path("link").c_str()), 0);
   ASSERT_EQ(::symlink("inside", real_path("inner").c_str()), 0);
   ASSERT_TRUE(files_->replace_file("inside", bytes_of("text")).ok());
@@ -474,7 +458,7 @@ TEST_F(PosixFileSystemDeathTest, KeepsExistingWithoutHelpOfTheKernel) {
         if (!keep("d", "e").failed_with(ErrorCode::kInvalidArgument)) ::_exit(4);
         ::_exit(keep("a", "c").ok() ? 0 : 5);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
   EXPECT_TRUE(files_->status("a").failed_with(ErrorCode::kNotFound));
   EXPECT_EQ(text_of(*files_->read_file("b", 1)), "B");
   EXPECT_EQ(text_of(*files_->read_file("c", 1)), "A");
@@ -494,7 +478,7 @@ int write_past_limit(File& file) {
 // The first system call writes up to the limit, the one that goes on with the rest fails.
 TEST_F(PosixFileSystemDeathTest, AShortWriteIsContinued) {
   const auto file = *files_->open("file", OpenMode::kCreate);
-  EXPECT_EXIT(::_exit(write_past_limit(*file)), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(::_exit(write_past_limit(*file)), ::testing::ExitedWithCode(0), "");
   EXPECT_EQ(text_of(*files_->read_file("file", 2000)),
             std::string(1000, 'a') + std::string(500, 'b'));
 }
@@ -503,9 +487,9 @@ TEST_F(PosixFileSystemDeathTest, AnOldKernelIsNamedAtOnce) {
   EXPECT_EXIT(
       {
         if (!refuse_system_call(SYS_openat2, ENOSYS)) ::_exit(1);
-        ::_exit(FileSystem::posix(directory_.path()).failed_with(ErrorCode::kUnsupported) ? 0 : 2);
+        ::_exit(FileSystem::posix(directory_.path().string()).failed_with(ErrorCode::kUnsupported) ? 0 : 2);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

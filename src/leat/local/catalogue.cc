@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "leat/base/hash.h"
 #include "leat/base/hex.h"
+#include "leat/local/checked_text.h"
 #include "leat/local/layout.h"
 
 namespace leat::local {
@@ -33,18 +33,11 @@ Error damaged_manifest() {
 
 Result<Manifest> parse_manifest(std::string_view text) {
   const Error damaged = damaged_manifest();
-  const std::size_t crc_line = text.rfind("crc ");
-  if (crc_line == text.npos || text.size() != crc_line + 13 || !text.ends_with('\n')) {
-    return damaged;
-  }
-  const auto expected = parse_hex_u32(text.substr(crc_line + 4, 8));
-  const std::string_view body = text.substr(0, crc_line);
-  if (!expected.ok() || *expected != crc32c(0, std::as_bytes(std::span(body)))) return damaged;
+  const auto lines = checked_lines(text);
+  if (!lines) return damaged;
   Manifest manifest;
   bool first = true;
-  for (std::string_view rest = body; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  for (const std::string_view line : *lines) {
     if (first) {
       if (line != kManifestMagic) return damaged;
       first = false;
@@ -287,7 +280,7 @@ Status Catalogue::write_manifest(const std::vector<std::shared_ptr<const Run>>& 
   std::string text = fmt::format("{}\ncheckpoint {:08x} {:08x}\n", kManifestMagic, checkpoint.pack,
                                  checkpoint.block);
   for (const auto& run : runs) text += fmt::format("run {}\n", run->path());
-  text += fmt::format("crc {:08x}\n", crc32c(0, std::as_bytes(std::span(text))));
+  text = with_checksum(std::move(text));
   return files_.replace_file(manifest_path(), std::as_bytes(std::span(text)));
 }
 

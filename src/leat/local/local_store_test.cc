@@ -430,7 +430,7 @@ TEST_F(LocalStoreTest, ADriveCanBeAddedEmptiedAndLost) {
   ASSERT_TRUE(succeeds(store->close(context_)));
   store.reset();
 
-  directories_ = {directory_.path() + "/drive2"};  // drive1 is lost
+  directories_ = {directory_.path() / "drive2"};  // drive1 is lost
   store = open();
   const auto drives = store->drives();
   ASSERT_EQ(drives->size(), 2u);
@@ -451,7 +451,7 @@ TEST_F(LocalStoreTest, ADriveCanBeAddedEmptiedAndLost) {
     ASSERT_TRUE(succeeds(write_object(*data(store), name(i), bytes_of("new"), {}, context_)));
   ASSERT_TRUE(succeeds(store->close(context_)));
   store.reset();
-  directories_ = {directory_.path() + "/drive1", directory_.path() + "/drive2"};
+  directories_ = {directory_.path() / "drive1", directory_.path() / "drive2"};
   store = open();
   for (int i = 0; i < 300; ++i)
     EXPECT_EQ(*read_object(*data(store), name(i), context_), bytes_of("new"));

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <map>
 
-#include "leat/base/hash.h"
 #include "leat/base/hex.h"
+#include "leat/local/checked_text.h"
 #include "leat/local/layout.h"
 
 namespace leat::local {
@@ -19,20 +19,13 @@ namespace {
 constexpr std::string_view kMagic = "leat-store";
 constexpr std::uint64_t kMaxBytes = 64 << 10;
 
-// "key value" lines; the last is the checksum of those before it.
+// "key value" lines.
 Result<std::map<std::string, std::string, std::less<>>> parse_lines(std::string_view text) {
   const Error damaged(ErrorCode::kCorrupted, fmt::format("{} is damaged", kSuperblockFile));
-  const std::size_t crc_line = text.rfind("crc ");
-  if (crc_line == text.npos || text.size() != crc_line + 13 || !text.ends_with('\n')) {
-    return damaged;
-  }
-  const std::string_view body = text.substr(0, crc_line);
-  const auto expected = parse_hex_u32(text.substr(crc_line + 4, 8));
-  if (!expected.ok() || *expected != crc32c(0, std::as_bytes(std::span(body)))) return damaged;
+  const auto checked = checked_lines(text);
+  if (!checked) return damaged;
   std::map<std::string, std::string, std::less<>> lines;
-  for (std::string_view rest = body; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  for (const std::string_view line : *checked) {
     const std::size_t space = line.find(' ');
     if (space == line.npos) return damaged;
     lines.emplace(line.substr(0, space), line.substr(space + 1));
@@ -93,7 +86,7 @@ Status write_superblock(FileSystem& files, const Superblock& block) {
       kMagic, block.format_version, block.features, block.store_id, block.drive_id, block.epoch,
       block.set_epoch, fmt::join(block.drive_ids, " "), block.is_settled ? "yes" : "no",
       block.is_draining ? "yes" : "no", block.is_clean ? "yes" : "no");
-  text += fmt::format("crc {:08x}\n", crc32c(0, std::as_bytes(std::span(text))));
+  text = with_checksum(std::move(text));
   return files.replace_file(kSuperblockFile, std::as_bytes(std::span(text)));
 }
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "leat/store/testing/contract.h"
-#include "leat/store/testing/temporary_directory.h"
+#include "leat/base/testing/temporary_directory.h"
 
 namespace leat {
 namespace {

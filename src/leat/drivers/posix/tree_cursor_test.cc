@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "leat/store/testing/temporary_directory.h"
+#include "leat/base/testing/temporary_directory.h"
 
 namespace leat {
 namespace {

@@ -1,42 +1,16 @@
 // What tests of the local store share: stores in temporary directories and on simulated disks.
 #pragma once
 
-#include <stdlib.h>
-
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "leat/base/testing/simulated_file_system.h"
+#include "leat/base/testing/temporary_directory.h"
 #include "leat/local/local_store.h"
 
 namespace leat::local::testing {
 
-// A directory that goes with its owner.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "leat-test-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::string& path() const { return path_; }
-  // A directory in it, made.
-  std::string make(const std::string& name) const {
-    const std::string path = path_ + "/" + name;
-    std::filesystem::create_directories(path);
-    return path;
-  }
-
- private:
-  std::string path_;
-};
+using leat::testing::TemporaryDirectory;
 
 // Small limits, so that a small workload rolls packs, flushes and merges.
 inline StoreOptions small_options() {

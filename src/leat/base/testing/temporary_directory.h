@@ -27,6 +27,12 @@ class TemporaryDirectory {
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  // A directory in it, made.
+  std::string make(const std::string& name) const {
+    const std::filesystem::path path = path_ / name;
+    std::filesystem::create_directories(path);
+    return path.string();
+  }
 
  private:
   std::filesystem::path path_;
