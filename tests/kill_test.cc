@@ -395,8 +395,8 @@ void KillTest::check_listing(ObjectStore& bucket) {
 void KillTest::check_tars(When when) {
   const bool is_strict = when == When::kAfterRecovery;
   const std::string command =
-      "for pack in '" + root_->path().string() + "'/drive*/packs/*.tar; do [ " + (is_strict ? "-e" : "-s") +
-      " \"$pack\" ] || continue; " + "LC_ALL=C tar tf \"$pack\" " +
+      "for pack in '" + root_->path().string() + "'/drive*/packs/*.tar; do [ " +
+      (is_strict ? "-e" : "-s") + " \"$pack\" ] || continue; " + "LC_ALL=C tar tf \"$pack\" " +
       (is_strict ? "2>&1 >/dev/null" : ">/dev/null 2>&1") + " || echo \"$pack\"; done";
   FILE* const output = popen(command.c_str(), "r");
   ASSERT_NE(output, nullptr);

@@ -368,9 +368,7 @@ TEST(ParentPath, IsTheRootForABareName) {
 
 class PosixFileSystemTest : public ::testing::Test {
  protected:
-  std::string real_path(std::string_view name) const {
-    return (directory_.path() / name).string();
-  }
+  std::string real_path(std::string_view name) const { return (directory_.path() / name).string(); }
   testing::TemporaryDirectory directory_;
   std::unique_ptr<FileSystem> files_ = *FileSystem::posix(directory_.path().string());
 };
@@ -487,7 +485,9 @@ TEST_F(PosixFileSystemDeathTest, AnOldKernelIsNamedAtOnce) {
   EXPECT_EXIT(
       {
         if (!refuse_system_call(SYS_openat2, ENOSYS)) ::_exit(1);
-        ::_exit(FileSystem::posix(directory_.path().string()).failed_with(ErrorCode::kUnsupported) ? 0 : 2);
+        ::_exit(FileSystem::posix(directory_.path().string()).failed_with(ErrorCode::kUnsupported)
+                    ? 0
+                    : 2);
       },
       ::testing::ExitedWithCode(0), "");
 }

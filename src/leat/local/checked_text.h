@@ -1,5 +1,5 @@
-// Small text files whose last line, "crc 01234567", is the checksum of all before it: the superblock
-// and the catalogue's manifest.
+// Small text files whose last line, "crc 01234567", is the checksum of all before it: the
+// superblock and the catalogue's manifest.
 #pragma once
 
 #include <optional>

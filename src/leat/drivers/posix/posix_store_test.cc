@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "leat/store/testing/contract.h"
 #include "leat/base/testing/temporary_directory.h"
+#include "leat/store/testing/contract.h"
 
 namespace leat {
 namespace {
