@@ -106,6 +106,8 @@ class Objects(CommandLine):
         self.leat("put", "1", "2", "target", code=2)
         self.leat("put", "1", "2", "target/")
         self.assertEqual(set(self.tree("target")), {"1", "2"})
+        self.write("other/1")
+        self.leat("put", "1", "other/1", "target/", code=1)  # one would replace the other
 
 
 class Transfers(CommandLine):
@@ -170,6 +172,25 @@ class Transfers(CommandLine):
         self.assertEqual(set(self.tree("target")), {"new", "old"})
         self.leat("sync", "--delete", "source", "target")
         self.assertEqual(self.tree("target"), {"new": b"new"})
+
+    def test_a_store_in_a_tree_is_not_files_of_that_tree(self):
+        url = self.bucket()
+        self.leat("put", "-", url + "/x", stdin=b"x")
+        self.leat("sync", "--delete", url, ".", code=1)
+        self.leat("cp", "-r", ".", url + "/all/", code=1)
+        self.assertEqual(self.leat("cat", url + "/x"), b"x")
+        self.leat("cp", "-r", url, "beside")  # nothing is removed there
+        self.assertEqual(self.tree("beside"), {"x": b"x"})
+
+    def test_links_that_lead_out_are_told_and_their_copies_kept(self):
+        self.write("blobs/1", b"one")
+        self.write("snapshot/2", b"two")
+        (self.root / "snapshot/1").symlink_to("../blobs/1")
+        (self.root / "snapshot/3").symlink_to("nowhere")
+        self.write("backup/1", b"one")
+        self.leat("sync", "--delete", "snapshot", "backup", code=1)
+        self.assertIn("leads out of", self.stderr)
+        self.assertEqual(self.tree("backup"), {"1": b"one", "2": b"two"})
 
     def test_patterns(self):
         for name in ("a/1.jpg", "a/1.txt", "b/2.jpg"):
@@ -242,7 +263,20 @@ class LocalStores(CommandLine):
         both = f"{store},{self.root}/second"
         self.assertEqual(len(self.json("drive", "ls", both)), 2)
         self.assertEqual(self.json("du", both + "/images")["objects"], 20)
-        self.leat("drive", "remove", both, "second")
+        # A drive that is away: nothing is taken for removed, and nothing given up by a slip.
+        self.write("backup/7", b"7")
+        self.leat("sync", "--delete", url, "backup", code=1)
+        self.leat("cp", "-r", url, "backup", code=1)
+        self.assertEqual(set(self.tree("backup")), {"7"})
+        self.assertTrue(0 < len(self.leat("ls", url, code=1).split()) < 20)
+        self.leat("bucket", "rm", url, code=1)
+        lost = next(drive["id"] for drive in self.json("drive", "ls", store)
+                    if drive["state"] == "missing")
+        self.leat("drive", "remove", store, lost, code=2)
+        self.leat("ls", f"leat+local://{self.root}/gone,{self.root}/store/images", code=1)
+        self.leat("put", "-", f"{store},{self.root}/gone/images/x", code=1)
+        self.assertFalse((self.root / "gone").exists())
+        self.leat("drive", "remove", both, "second/")
         self.assertEqual(self.json("du", url)["objects"], 20)
 
     def test_verify(self):

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -12,6 +13,7 @@ namespace {
 struct DriveOptions {
   std::string url;
   std::string drive;
+  bool give_up = false;
 };
 
 std::string state_of(const local::DriveInfo& drive) {
@@ -64,8 +66,25 @@ Status add_drive_to(Session& session, const LocalStoreLocation& location,
 
 std::string absolute(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path result = std::filesystem::absolute(path, error).lexically_normal();
-  return error ? path : result.string();
+  std::string result = std::filesystem::absolute(path, error).lexically_normal().string();
+  while (result.size() > 1 && result.ends_with('/')) result.pop_back();
+  return error ? path : result;
+}
+
+// An id is a word of 32 hexadecimal digits; everything else is a path.
+std::string id_or_path(const std::string& drive) {
+  const bool is_id =
+      drive.size() == 32 && drive.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_id ? drive : absolute(drive);
+}
+
+// What a missing drive held is lost when it is removed, and it may only have been left out of the
+// URL: nobody should come to that by a slip.
+bool is_missing(local::LocalStore& store, const std::string& drive) {
+  const auto drives = store.drives();
+  return drives.ok() && std::any_of(drives->begin(), drives->end(), [&](const auto& info) {
+           return info.id == drive && info.is_missing;
+         });
 }
 
 ExitCode run_list(Session& session, const DriveOptions& options) {
@@ -87,11 +106,13 @@ ExitCode run_remove(Session& session, const DriveOptions& options) {
   const std::string doing = "remove the drive " + options.drive;
   const auto location = session.stores().open_local(options.url, IfMissing::kFail);
   if (!location) return session.fail(doing, location.error());
-  // An id is a word of 32 hexadecimal digits; everything else is a path.
-  const bool is_path = options.drive.size() != 32 ||
-                       options.drive.find_first_not_of("0123456789abcdef") != std::string::npos;
-  const Status status = location->store->remove_drive(
-      is_path ? absolute(options.drive) : options.drive, session.context());
+  const std::string drive = id_or_path(options.drive);
+  if (!options.give_up && is_missing(*location->store, drive)) {
+    return session.refuse(
+        "drive " + options.drive + " is missing: removed now, what it holds is lost",
+        "name its directory in the URL if it is there, or say --give-up");
+  }
+  const Status status = location->store->remove_drive(drive, session.context());
   if (!status) {
     return session.fail(doing, status.error(), "leat drive ls " + options.url);
   }
@@ -115,8 +136,9 @@ void add_drive(CLI::App& app, Verb& chosen) {
   CLI::App& remove =
       add_verb(*group, chosen, "remove", "Move everything off a drive and take it out",
                "  leat drive remove leat+local:///disk1/store,/disk2/store /disk2/store\n"
-               "  leat drive remove leat+local:///disk1/store 0123456789abcdef0123456789abcdef\n"
-               "\nA drive that is missing is given up: what it held is lost.\n",
+               "  leat drive remove --give-up leat+local:///disk1/store "
+               "0123456789abcdef0123456789abcdef\n"
+               "\nA drive that is missing can only be given up: what it held is lost.\n",
                options, run_remove);
   CLI::App& list = add_verb(*group, chosen, "ls", "List the drives of a store",
                             "  leat drive ls leat+local:///disk1/store,/disk2/store\n"
@@ -130,6 +152,7 @@ void add_drive(CLI::App& app, Verb& chosen) {
   add.add_option("directory", options->drive, "a new or empty directory")
       ->required()
       ->type_name("DIRECTORY");
+  remove.add_flag("--give-up", options->give_up, "remove a missing drive; what it held is lost");
   remove.add_option("drive", options->drive, "its directory or its id")
       ->required()
       ->type_name("DRIVE");

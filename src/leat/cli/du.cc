@@ -15,6 +15,7 @@ struct DuOptions {
 struct Amount {
   std::uint64_t objects = 0;
   std::uint64_t bytes = 0;
+  Status status = ok_status();  // why it is not everything
 };
 
 Result<Amount> measure(ObjectStore& store, const std::string& prefix, const Context& context) {
@@ -23,7 +24,7 @@ Result<Amount> measure(ObjectStore& store, const std::string& prefix, const Cont
   request.prefix = prefix;
   for (;;) {
     RETURN_IF_ERROR(context.check());
-    ASSIGN_OR_RETURN(const ListPage page, store.list(request, context));
+    ASSIGN_OR_RETURN(const ListPage page, list_reachable(store, request, amount.status, context));
     for (const ListPage::Entry& entry : page.entries) amount.bytes += entry.info.size_bytes;
     amount.objects += page.entries.size();
     if (page.next_start_after.empty()) return amount;
@@ -48,7 +49,7 @@ Status show_folder(Session& session, const std::string& url) {
     session.output().line(fmt::format("{}, {} bytes ({})", counted(amount.objects, "object"),
                                       amount.bytes, format_size_rounded(amount.bytes)));
   }
-  return ok_status();
+  return amount.status;
 }
 
 Json drive_json(const local::DriveInfo& drive) {

@@ -38,13 +38,15 @@ class Listing {
     request.prefix = folder_prefix(location.name);
     if (!options_.recursive) request.delimiter = options_.delimiter;
     if (options_.members) request.members = ListRequest::Members::kShow;
+    Status status = ok_status();
     while (shown_ < options_.limit) {
-      ASSIGN_OR_RETURN(const ListPage page, location.store->list(request, session_.context()));
+      ASSIGN_OR_RETURN(const ListPage page,
+                       list_reachable(*location.store, request, status, session_.context()));
       show_page(page);
       if (page.next_start_after.empty()) break;
       request.start_after = page.next_start_after;
     }
-    return ok_status();
+    return status;
   }
 
   void show_page(const ListPage& page) {

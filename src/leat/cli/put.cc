@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "leat/base/url.h"
 #include "leat/cli/stream.h"
@@ -42,6 +43,7 @@ Result<std::vector<CopyRequest>> plan_files(
     Session& session, std::span<const std::string> files, const StoreLocation& target,
     std::map<std::string, std::shared_ptr<ObjectStore>>& stores) {
   std::vector<CopyRequest> requests;
+  std::set<std::string> names;
   for (const std::string& file : files) {
     std::error_code error;
     const std::filesystem::path path = std::filesystem::absolute(file, error);
@@ -58,6 +60,11 @@ Result<std::vector<CopyRequest>> plan_files(
     }
     CopyRequest request{store.get(), path.filename().string(), target.store.get(), target.name};
     if (is_folder(target)) request.target_name += request.source_name;
+    if (!names.insert(request.target_name).second) {
+      return Error(ErrorCode::kInvalidArgument,
+                   "two of the files would become " + request.target_name +
+                       "; 'leat cp -r' of their directory keeps the paths");
+    }
     requests.push_back(std::move(request));
   }
   return requests;

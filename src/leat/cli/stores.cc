@@ -83,6 +83,18 @@ Result<LocalStoreLocation> Stores::open_local(const std::string& url, IfMissing 
   return location;
 }
 
+Result<ListPage> list_reachable(ObjectStore& store, ListRequest& request, Status& status,
+                                const Context& context) {
+  auto page = store.list(request, context);
+  if (!page.failed_with(ErrorCode::kUnavailable) ||
+      request.unreachable == ListRequest::Unreachable::kLeaveOut) {
+    return page;
+  }
+  status = page.error();
+  request.unreachable = ListRequest::Unreachable::kLeaveOut;
+  return store.list(request, context);
+}
+
 std::string folder_prefix(std::string_view name) {
   std::string prefix(name);
   if (!prefix.empty() && !prefix.ends_with('/')) prefix += '/';

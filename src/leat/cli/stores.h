@@ -54,6 +54,11 @@ class Stores {
   Registry registry_;
 };
 
+// A page of what can be listed. When not everything can, `status` says why, for the end of the
+// command, and the listing goes on without the rest.
+Result<ListPage> list_reachable(ObjectStore& store, ListRequest& request, Status& status,
+                                const Context& context);
+
 // "a" and "a/" -> "a/"; "" stays.
 std::string folder_prefix(std::string_view name);
 // "a/b" -> "b".

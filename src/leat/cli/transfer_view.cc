@@ -75,7 +75,8 @@ std::string TransferView::summary(const TransferReport& report, TransferOptions:
   const double seconds = std::max(1e-9, std::chrono::duration<double>(elapsed).count());
   std::vector<std::string> parts;
   const std::string_view would = is_dry(mode) ? "would have " : "";
-  if (report.copied > 0 || report.removed == 0) {
+  const bool only_removes = label_ == "rm";
+  if (report.copied > 0 || (report.removed == 0 && !only_removes)) {
     std::string part = fmt::format("{}copied {}, {}", would, counted(report.copied, "object"),
                                    format_size_rounded(report.copied_bytes));
     if (!is_dry(mode)) {
@@ -85,7 +86,7 @@ std::string TransferView::summary(const TransferReport& report, TransferOptions:
     }
     parts.push_back(std::move(part));
   }
-  if (report.removed > 0) {
+  if (report.removed > 0 || only_removes) {
     parts.push_back(fmt::format("{}removed {}", would, counted(report.removed, "object")));
   }
   if (report.unchanged > 0) parts.push_back(fmt::format("{} unchanged", report.unchanged));

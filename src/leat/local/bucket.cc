@@ -46,17 +46,6 @@ bool is_other_generation(const OpenOptions& options, std::uint64_t generation) {
 
 }  // namespace
 
-ObjectInfo info_of(const Record& record) {
-  ObjectInfo info;
-  info.size_bytes = record.size_bytes;
-  info.mtime_ns = record.mtime_ns;
-  info.generation = record.generation;
-  info.etag = record.visible_etag();
-  info.crc32c = record.crc32c;
-  if (!record.metadata.empty()) info.metadata = std::make_shared<const Metadata>(record.metadata);
-  return info;
-}
-
 Result<BucketChange> BucketChange::begin(BucketState& state) {
   state.changes.fetch_add(1);
   BucketChange change(&state);
@@ -89,10 +78,21 @@ Result<ObjectInfo> Bucket::stat(std::string_view name, const Context& context) {
   return ErrorCode::kNotFound;
 }
 
+std::vector<std::string> Bucket::directories(std::string_view /*prefix*/) const {
+  const auto engine = store_->engine();
+  std::vector<std::string> all;
+  if (!engine.ok()) return all;
+  for (const auto& drive : (*engine)->drives()) all.emplace_back(drive->files().root());
+  return all;
+}
+
 Result<ListPage> Bucket::list(const ListRequest& request, const Context& context) {
   RETURN_IF_ERROR(context.check());
   if (state_->is_closed.load()) return Error(ErrorCode::kNotFound, "the bucket was removed");
   ASSIGN_OR_RETURN(Engine* const engine, store_->engine());
+  if (request.unreachable == ListRequest::Unreachable::kRefuse) {
+    RETURN_IF_ERROR(engine->check_whole());
+  }
   if (request.members == ListRequest::Members::kShow) {
     MemberListingCursor cursor(*engine, store_->shard_members(), state_->name, context);
     return list_ordered(request, cursor, context);

@@ -45,6 +45,7 @@ class Bucket final : public ObjectStore {
 
   std::string_view url() const noexcept override { return url_; }
   Capabilities capabilities() const noexcept override { return {}; }
+  std::vector<std::string> directories(std::string_view prefix) const override;
   Result<ObjectInfo> stat(std::string_view name, const Context& context) override;
   Result<ListPage> list(const ListRequest& request, const Context& context) override;
   Result<std::unique_ptr<ObjectReader>> open(std::string_view name, const OpenOptions& options,
@@ -95,7 +96,6 @@ class [[nodiscard]] BucketChange {
   BucketState* state_;
 };
 
-ObjectInfo info_of(const Record& record);
 // The durability that a write gets.
 inline Durability effective(Durability asked, const BucketState& bucket) {
   return asked == Durability::kDefault ? bucket.durability.load() : asked;

@@ -8,6 +8,7 @@
 #include "leat/base/hex.h"
 #include "leat/local/checked_text.h"
 #include "leat/local/layout.h"
+#include "leat/local/record.h"
 
 namespace leat::local {
 namespace {
@@ -76,6 +77,16 @@ Status load_places(const Run& run, NameTable& table) {
 }
 
 }  // namespace
+
+ObjectInfo info_of(const CatalogueEntry& entry) {
+  ObjectInfo info;
+  info.size_bytes = entry.size_bytes;
+  info.mtime_ns = entry.mtime_ns;
+  info.generation = entry.generation;
+  info.etag = entry.etag.empty() ? derived_etag(entry.generation, entry.crc32c) : entry.etag;
+  info.crc32c = entry.crc32c;
+  return info;
+}
 
 Result<std::unique_ptr<Catalogue>> Catalogue::create(FileSystem& files,
                                                      const CatalogueOptions& options) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "leat/local/location.h"
+#include "leat/store/object_store.h"
 
 namespace leat::local {
 
@@ -26,5 +27,8 @@ struct CatalogueEntry {
   bool is_visible() const noexcept { return !is_forgotten() && !is_tombstone(); }
   bool has(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
 };
+
+// What listings say of an object.
+ObjectInfo info_of(const CatalogueEntry& entry);
 
 }  // namespace leat::local

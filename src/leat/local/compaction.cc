@@ -10,6 +10,7 @@
 #include "leat/base/hex.h"
 #include "leat/local/drive.h"
 #include "leat/local/layout.h"
+#include "leat/local/pace.h"
 
 namespace leat::local {
 namespace {
@@ -119,7 +120,7 @@ Status Drive::compact(Pack& pack, const Context& context) {
     moves.emplace_back(std::move(head), *std::move(bytes), location);
     if (move_bytes < kMoveBytes) return ok_status();
     RETURN_IF_ERROR(move_all());
-    return pace(offset, start, context);
+    return keep_pace(offset, start, options_.compact_bytes_per_second, context);
   };
   const std::uint64_t end = pack.end_bytes();
   RETURN_IF_ERROR(walk_pack(pack, 0, end, walk));
@@ -141,19 +142,6 @@ Status Drive::compact(Pack& pack, const Context& context) {
   (void)files_->remove_file(names_path(pack.id()));  // perhaps there is none
   pack_names_.erase(pack.id());
   if (has_objects) newest_removed_pack_.store(log_.active_pack());
-  return ok_status();
-}
-
-// Keeps compaction at its rate: it has read `done_bytes` since `start`.
-Status Drive::pace(std::uint64_t done_bytes, MonotonicTime start, const Context& context) const {
-  const std::uint64_t rate = options_.compact_bytes_per_second;
-  if (rate == 0) return ok_status();
-  const auto due = start + std::chrono::nanoseconds(done_bytes * 1'000 / rate * 1'000'000);
-  while (context.clock().now() < due) {
-    RETURN_IF_ERROR(context.check());
-    context.clock().sleep_for(std::min<std::chrono::nanoseconds>(due - context.clock().now(),
-                                                                 std::chrono::milliseconds(20)));
-  }
   return ok_status();
 }
 

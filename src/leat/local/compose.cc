@@ -12,7 +12,7 @@ namespace {
 // A small source, as a file of its own on `drive`.
 Result<Record> write_as_file(Drive& drive, const Found& found, std::string_view target_key,
                              Durability durability) {
-  ASSIGN_OR_RETURN(const auto bytes, read_packed_object(drive, found));
+  ASSIGN_OR_RETURN(const auto bytes, read_packed_object(drive, found.record.key, found));
   ASSIGN_OR_RETURN(const std::string temporary, drive.temporary_path());
   ASSIGN_OR_RETURN(auto file, drive.files().open(temporary, OpenMode::kCreate));
   RETURN_IF_ERROR(file->write_at(0, std::span<const std::byte>(bytes)));

@@ -28,14 +28,6 @@ PackLogOptions log_options(const DriveOptions& options, const Superblock& superb
 }
 
 // What a precondition looks at.
-ObjectInfo info_of(const CatalogueEntry& entry) {
-  ObjectInfo info;
-  info.size_bytes = entry.size_bytes;
-  info.generation = entry.generation;
-  info.etag = entry.etag.empty() ? derived_etag(entry.generation, entry.crc32c) : entry.etag;
-  return info;
-}
-
 Error damaged_object(std::string_view key, Location location, std::string_view what) {
   return Error(ErrorCode::kCorrupted,
                fmt::format("{} is damaged ({} block {}: {}) and is not served; "
@@ -389,8 +381,10 @@ Status Drive::prepare(Change& change) {
     if (change.record.kind == RecordKind::kDelete) find_freed_files(*current, change);
     return ok_status();
   }
-  const bool is_there = current && current->is_visible();
-  const ObjectInfo info = is_there ? info_of(*current) : ObjectInfo();
+  const auto& elsewhere = change.damaged_elsewhere;
+  const bool is_elsewhere = elsewhere && (!current || current->generation < elsewhere->generation);
+  const bool is_there = is_elsewhere || (current && current->is_visible());
+  const ObjectInfo info = is_elsewhere ? *elsewhere : is_there ? info_of(*current) : ObjectInfo();
   RETURN_IF_ERROR(change.precondition.check(is_there ? &info : nullptr));
   if (change.record.kind == RecordKind::kDelete && !is_there && !change.keeps_generation) {
     return ErrorCode::kNotFound;

@@ -237,7 +237,6 @@ class Drive final : private PackLog::Listener {
                                                  std::shared_ptr<Pack> pack);
 
   Status compact(Pack& pack, const Context& context);
-  Status pace(std::uint64_t done_bytes, MonotonicTime start, const Context& context) const;
   std::optional<std::uint32_t> pick_pack() const;
   std::optional<Place> newest_place(std::string_view key, Location location) const
       EXCLUDES(table_mutex_);

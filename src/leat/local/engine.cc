@@ -101,11 +101,20 @@ Result<std::unique_ptr<Engine>> Engine::open(const std::vector<std::string>& dir
                                              PackLog::Access access, const StoreOptions& options) {
   std::unique_ptr<Engine> engine(new Engine(access, options));
   std::vector<std::shared_ptr<Member>> opened;
+  Status away = ok_status();
   for (const std::string& directory : directories) {
+    ASSIGN_OR_RETURN(const bool is_there, LocalStore::is_drive(directory, options));
+    if (!is_there) {
+      away = Error(ErrorCode::kNotFound, fmt::format("{} is not a drive of a store", directory));
+      continue;
+    }
     ASSIGN_OR_RETURN(auto member, engine->open_member(directory));
     opened.push_back(std::move(member));
   }
+  if (opened.empty() && !away.ok()) return away.error();
   RETURN_IF_ERROR(engine->adopt_members(std::move(opened)));
+  // What is not there may be the drive that is missing. If none is, it never was a drive.
+  if (!away.ok() && engine->check_whole().ok()) return away.error();
   return engine;
 }
 
@@ -150,17 +159,17 @@ Status Engine::adopt_members(std::vector<std::shared_ptr<Member>> opened) {
     members_ = std::move(all);
   }
   settle_set_epoch_ = newest.set_epoch;
-  update_settled(settled);
+  update_settled(settled ? Settled::kYes : Settled::kNo);
   return ok_status();
 }
 
-void Engine::update_settled(bool settled) {
+void Engine::update_settled(Settled settled) {
   const Members all = members();
   const bool whole =
       std::all_of(all.begin(), all.end(), [](const auto& m) { return m->drive != nullptr; });
-  settled_.store(settled);
+  settled_.store(settled == Settled::kYes);
   for (const auto& member : all) {
-    if (member->drive) member->drive->set_tombstones_droppable(settled && whole);
+    if (member->drive) member->drive->set_tombstones_droppable(settled == Settled::kYes && whole);
   }
 }
 
@@ -175,6 +184,18 @@ std::vector<std::shared_ptr<Drive>> Engine::drives() const {
     if (member->drive) present.push_back(member->drive);
   }
   return present;
+}
+
+Status Engine::check_whole() const {
+  ReaderLock lock(drives_mutex_);
+  for (const auto& member : members_) {
+    if (member->drive) continue;
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("drive {} of the store is missing, and with it some of the objects; "
+                             "'leat drive ls' shows the drives",
+                             member->id));
+  }
+  return ok_status();
 }
 
 Status Engine::begin_writing() {
@@ -200,7 +221,7 @@ Status Engine::begin_writing() {
       if (!whole) block.is_settled = false;
     }));
   }
-  if (!whole) update_settled(false);
+  if (!whole) update_settled(Settled::kNo);
   generations_.start(epoch << kEpochShift);
   writing_.store(true, std::memory_order_release);
   return ok_status();
@@ -272,8 +293,14 @@ Result<bool> Engine::may_be_missing(std::string_view key) const {
 
 Status Engine::commit(const std::shared_ptr<Drive>& drive, Change& change, const Context& context) {
   RETURN_IF_ERROR(begin_writing());
-  if (!is_settled()) RETURN_IF_ERROR(bring_home(change.record.key, drive, context));
-  return drive->commit(change, context);
+  ReaderLock lock(set_mutex_);
+  ASSIGN_OR_RETURN(const auto to, home(change.record.key));
+  if (to != drive && change.record.kind == RecordKind::kReference) {
+    return Error(ErrorCode::kUnavailable,
+                 "the drives of the store changed while the object was written; write it again");
+  }
+  if (!is_settled()) RETURN_IF_ERROR(bring_home(change, to, context));
+  return to->commit(change, context);
 }
 
 Status Engine::remove(std::string_view key, const Precondition& precondition, Durability durability,

@@ -51,8 +51,11 @@ class Engine {
   Status begin_writing() EXCLUDES(writing_mutex_);
   // Where `key` is to be written.
   Result<std::shared_ptr<Drive>> home(std::string_view key) const;
-  // Commits a change of a key to its home. The record's files, if any, must be on that drive.
+  // Commits a change of a key to its home. `drive` has the record's files, if any; kUnavailable
+  // when that is not the home any more.
   Status commit(const std::shared_ptr<Drive>& drive, Change& change, const Context& context);
+  // The same record with its files on another drive, adopted there.
+  Result<Record> copy_files(const Record& record, Drive& from, Drive& to, const Context& context);
   // Commits that there is no object by this key.
   Status remove(std::string_view key, const Precondition& precondition, Durability durability,
                 const Context& context);
@@ -83,9 +86,13 @@ class Engine {
   Result<std::vector<DriveInfo>> drive_infos() const;
   Status add_drive(const std::string& directory, const Context& context);
   Status start_draining(const std::string& drive, const Context& context);
+  // Calls it off: the drive takes objects again.
+  Status stop_draining(const std::string& drive_id);
   // Takes a drive that is empty by now, or missing, out of the set.
   Status drop_drive(const std::string& drive_id, const Context& context);
   bool is_settled() const noexcept { return settled_.load(); }
+  // kUnavailable when a drive is missing: what is listed then is not everything.
+  Status check_whole() const;
   // A number that nobody else gets. REQUIRES: begin_writing().
   std::uint64_t unique_number() noexcept { return generations_.next(); }
   BatchReader& batch_reader() noexcept { return batch_reader_; }
@@ -114,20 +121,23 @@ class Engine {
   Status adopt_members(std::vector<std::shared_ptr<Member>> opened);
   Result<std::unique_ptr<FileLock>> lock_drive(FileSystem& files);
   Members members() const EXCLUDES(drives_mutex_);
-  // Writes the set of drives into all superblocks; false for `settled` starts the move.
-  Status write_set(const std::vector<std::string>& ids, bool settled);
-  void update_settled(bool settled);
+  // Writes the set of drives into all superblocks; Settled::kNo starts the move.
+  enum class Settled : bool { kNo, kYes };
+  Status write_set(const std::vector<std::string>& ids, Settled settled);
+  void update_settled(Settled settled);
+  Status set_draining(const std::string& id, bool is_draining);
 
   Result<std::optional<Located>> find_newest(std::string_view key, ReadAlong read_along,
                                              const Context& context);
   Result<bool> may_be_missing(std::string_view key) const;
-  Status bring_home(std::string_view key, const std::shared_ptr<Drive>& home,
-                    const Context& context);
+  Status bring_home(Change& change, const std::shared_ptr<Drive>& home, const Context& context)
+      REQUIRES_SHARED(set_mutex_);
   Status move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
               const Context& context);
   Status import(std::string_view key, const Found& found, Drive& from,
                 const std::shared_ptr<Drive>& to, const Context& context);
-  Result<Record> copy_files(const Record& record, Drive& from, Drive& to, const Context& context);
+  Status settle_one(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
+                    const Context& context);
   Status copy_bucket_records(const Context& context);
   // Moves some records; true while there is more to do.
   Result<bool> settle_some(const Context& context);
@@ -142,6 +152,9 @@ class Engine {
   Mutex writing_mutex_;
   std::atomic<bool> writing_{false};
 
+  // Held by a change from the choice of its drive until it is committed there, so that no drive
+  // joins or leaves in between. Taken before drives_mutex_.
+  mutable SharedMutex set_mutex_;
   mutable SharedMutex drives_mutex_;
   Members members_ GUARDED_BY(drives_mutex_);
   std::vector<std::unique_ptr<FileLock>> locks_ GUARDED_BY(drives_mutex_);
@@ -151,6 +164,7 @@ class Engine {
   std::size_t settle_drive_ = 0;
   std::string settle_key_;
   std::uint64_t settle_set_epoch_ = 0;
+  std::uint64_t stuck_ = 0;  // damaged objects that this round could not move
 };
 
 }  // namespace leat::local

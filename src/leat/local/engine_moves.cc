@@ -63,13 +63,13 @@ Result<std::string> Engine::drive_id(const std::string& drive) const {
                fmt::format("{} is not a drive of this store; 'leat drive ls' lists them", drive));
 }
 
-Status Engine::write_set(const std::vector<std::string>& ids, bool settled) {
+Status Engine::write_set(const std::vector<std::string>& ids, Settled settled) {
   ++settle_set_epoch_;
   for (const auto& drive : drives()) {
     RETURN_IF_ERROR(drive->update_superblock([&](Superblock& block) {
       block.set_epoch = settle_set_epoch_;
       block.drive_ids = ids;
-      block.is_settled = settled;
+      block.is_settled = settled == Settled::kYes;
     }));
   }
   update_settled(settled);
@@ -96,15 +96,16 @@ Status Engine::add_drive(const std::string& directory, const Context& context) {
   superblock.is_settled = false;
   RETURN_IF_ERROR(Drive::format(*files, superblock));
   ASSIGN_OR_RETURN(auto member, open_member(directory));
-  // Lookups ask every drive before one of them has a key that belongs to the new one.
-  update_settled(false);
   {
+    WriterLock set_lock(set_mutex_);
+    // Lookups ask every drive before one of them has a key that belongs to the new one.
+    update_settled(Settled::kNo);
     WriterLock lock(drives_mutex_);
     members_.push_back(std::move(member));
   }
   settle_drive_ = 0;
   settle_key_.clear();
-  RETURN_IF_ERROR(write_set(ids, false));
+  RETURN_IF_ERROR(write_set(ids, Settled::kNo));
   return copy_bucket_records(context);
 }
 
@@ -119,15 +120,25 @@ Status Engine::start_draining(const std::string& id, const Context& context) {
     return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
   std::vector<std::string> ids;
   for (const auto& member : changed) ids.push_back(member->id);
+  // In this order: nobody may look for a key in its new home alone before it is there.
+  RETURN_IF_ERROR(write_set(ids, Settled::kNo));
+  return set_draining(id, true);
+}
+
+Status Engine::stop_draining(const std::string& id) {
+  return set_draining(id, false);
+}
+
+// The move starts anew: what was passed may belong elsewhere now.
+Status Engine::set_draining(const std::string& id, bool is_draining) {
   settle_drive_ = 0;
   settle_key_.clear();
-  // In this order: nobody may look for a key in its new home alone before it is there.
-  RETURN_IF_ERROR(write_set(ids, false));
-  for (auto& member : changed) {
+  WriterLock set_lock(set_mutex_);
+  for (const auto& member : members()) {
     if (member->id != id || !member->drive) continue;
-    RETURN_IF_ERROR(
-        member->drive->update_superblock([](Superblock& block) { block.is_draining = true; }));
-    std::const_pointer_cast<Member>(member)->is_draining = true;
+    RETURN_IF_ERROR(member->drive->update_superblock(
+        [&](Superblock& block) { block.is_draining = is_draining; }));
+    std::const_pointer_cast<Member>(member)->is_draining = is_draining;
   }
   return ok_status();
 }
@@ -149,21 +160,35 @@ Status Engine::drop_drive(const std::string& id, const Context& context) {
   if (rest.empty())
     return Error(ErrorCode::kInvalidArgument, "the last drive of a store cannot be removed");
   {
+    WriterLock set_lock(set_mutex_);
     WriterLock lock(drives_mutex_);
     members_ = rest;
   }
   const bool was_missing = dropped && !dropped->drive;
   settle_drive_ = 0;
   settle_key_.clear();
-  return write_set(ids, !was_missing && is_settled());
+  return write_set(ids, !was_missing && is_settled() ? Settled::kYes : Settled::kNo);
 }
 
 // Before a change of `key` on its home drive: what another drive has of it must be there, so that
 // preconditions see it and the new generation replaces it.
-Status Engine::bring_home(std::string_view key, const std::shared_ptr<Drive>& home,
+Status Engine::bring_home(Change& change, const std::shared_ptr<Drive>& home,
                           const Context& context) {
   for (const auto& drive : drives()) {
-    if (drive != home) RETURN_IF_ERROR(move(key, *drive, home, context));
+    if (drive == home) continue;
+    const Status moved = move(change.record.key, *drive, home, context);
+    if (moved.ok()) continue;
+    if (!moved.failed_with(ErrorCode::kCorrupted)) return moved;
+    // What is damaged stays where it is. The change is newer and may replace it.
+    const auto found = drive->find(change.record.key, ReadAlong::kNothing, context);
+    if (found.ok() && *found) {
+      change.damaged_elsewhere = info_of((*found)->record);
+    } else if (change.precondition.kind == Precondition::Kind::kNone) {
+      change.damaged_elsewhere = ObjectInfo();
+      change.damaged_elsewhere->generation = UINT64_MAX;  // nobody can read how old it is
+    } else {
+      return moved;
+    }
   }
   return ok_status();
 }
@@ -183,7 +208,7 @@ bool lacks(const std::optional<Found>& there, const Found& record) {
 // Moves the newest record that `from` has of a key, unless `to` has a newer one; `from` forgets it.
 Status Engine::move(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
                     const Context& context) {
-  ASSIGN_OR_RETURN(auto found, from.find(key, ReadAlong::kSmallObjects, context));
+  ASSIGN_OR_RETURN(auto found, from.find(key, ReadAlong::kNothing, context));
   if (!found) return ok_status();
   ASSIGN_OR_RETURN(auto there, to->find(key, ReadAlong::kNothing, context));
   if (found->is_tombstone() && !there) return ok_status();
@@ -216,7 +241,7 @@ Status Engine::import(std::string_view key, const Found& found, Drive& from,
   record.key = key;
   std::vector<std::byte> bytes;
   if (record.kind == RecordKind::kObject) {
-    ASSIGN_OR_RETURN(bytes, read_packed_object(from, found));
+    ASSIGN_OR_RETURN(bytes, read_packed_object(from, key, found));
   } else if (record.kind == RecordKind::kReference) {
     ASSIGN_OR_RETURN(record, copy_files(record, from, *to, context));
   }
@@ -231,24 +256,39 @@ Status Engine::import(std::string_view key, const Found& found, Drive& from,
   return arrived.failed_with(ErrorCode::kPreconditionFailed) ? ok_status() : arrived;
 }
 
-Result<Record> Engine::copy_files(const Record& record, Drive& from, Drive& to,
-                                  const Context& context) {
-  ASSIGN_OR_RETURN(const std::string temporary, to.temporary_path());
-  ASSIGN_OR_RETURN(auto file, to.files().open(temporary, OpenMode::kCreate));
-  ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open_reference(from, record));
+namespace {
+
+// Returns the checksums of the copy, which is one extent, however many the original has.
+Result<std::vector<std::uint32_t>> copy_file(const Record& record, ObjectBytes& bytes, File& file,
+                                             const Context& context) {
   std::vector<std::byte> buffer(kChecksumBlockBytes);
-  std::vector<std::uint32_t> crcs;  // the copy is one extent, however many the original has
+  std::vector<std::uint32_t> crcs;
   for (std::uint64_t offset = 0; offset < record.size_bytes;) {
     RETURN_IF_ERROR(context.check());
-    ASSIGN_OR_RETURN(const auto count, bytes->read_at(offset, buffer));
-    RETURN_IF_ERROR(file->write_at(offset, std::span<const std::byte>(buffer).first(count)));
+    ASSIGN_OR_RETURN(const auto count, bytes.read_at(offset, buffer));
+    RETURN_IF_ERROR(file.write_at(offset, std::span<const std::byte>(buffer).first(count)));
     crcs.push_back(crc32c(0, std::span(buffer).first(count)));
     offset += count;
   }
+  return crcs;
+}
+
+}  // namespace
+
+Result<Record> Engine::copy_files(const Record& record, Drive& from, Drive& to,
+                                  const Context& context) {
+  ASSIGN_OR_RETURN(auto bytes, ObjectBytes::open_reference(from, record));
+  ASSIGN_OR_RETURN(const std::string temporary, to.temporary_path());
+  ASSIGN_OR_RETURN(auto file, to.files().open(temporary, OpenMode::kCreate));
+  auto copied = copy_file(record, *bytes, *file, context);
+  if (!copied.ok()) {
+    (void)to.files().remove_file(temporary);
+    return std::move(copied).error();
+  }
+  ASSIGN_OR_RETURN(auto path, to.adopt_file(temporary, *file, record.key, Durability::kDisk));
   Record copy = record;
   copy.options.erase(std::string(kSharedOption));
-  copy.block_crcs = std::move(crcs);
-  ASSIGN_OR_RETURN(auto path, to.adopt_file(temporary, *file, record.key, Durability::kDisk));
+  copy.block_crcs = *std::move(copied);
   copy.extents = {Extent{std::move(path), 0, record.size_bytes}};
   return copy;
 }
@@ -277,6 +317,15 @@ Status Engine::copy_bucket_records(const Context& context) {
   return ok_status();
 }
 
+// A damaged object is passed by; the others need not wait for it.
+Status Engine::settle_one(std::string_view key, Drive& from, const std::shared_ptr<Drive>& to,
+                          const Context& context) {
+  Status moved = move(key, from, to, context);
+  if (!moved.failed_with(ErrorCode::kCorrupted)) return moved;
+  ++stuck_;
+  return ok_status();
+}
+
 Result<bool> Engine::settle_some(const Context& context) {
   RETURN_IF_ERROR(begin_writing());
   const auto present = drives();
@@ -291,7 +340,7 @@ Result<bool> Engine::settle_some(const Context& context) {
       if (seen == kMovesAtOnce) return true;
       if (!entry.is_forgotten() && !entry.has(CatalogueEntry::kBucket)) {
         ASSIGN_OR_RETURN(auto to, home(settle_key_));
-        if (to.get() != &drive) RETURN_IF_ERROR(move(settle_key_, drive, to, context));
+        if (to.get() != &drive) RETURN_IF_ERROR(settle_one(settle_key_, drive, to, context));
       }
       RETURN_IF_ERROR(walk->next());
     }
@@ -300,6 +349,13 @@ Result<bool> Engine::settle_some(const Context& context) {
   }
   settle_drive_ = 0;
   const Members all = members();
+  const std::uint64_t stuck = std::exchange(stuck_, 0);
+  if (stuck > 0) {
+    return Error(ErrorCode::kCorrupted,
+                 fmt::format("{} damaged objects cannot be moved; 'leat verify' lists them, and "
+                             "they can be written again or removed",
+                             stuck));
+  }
   for (const auto& member : all) {
     if (!member->drive) return false;  // what it holds cannot be looked at
   }
@@ -307,7 +363,7 @@ Result<bool> Engine::settle_some(const Context& context) {
   for (const auto& member : all) ids.push_back(member->id);
   // A crash may have come between the making of a drive and this.
   RETURN_IF_ERROR(copy_bucket_records(context));
-  RETURN_IF_ERROR(write_set(ids, true));
+  RETURN_IF_ERROR(write_set(ids, Settled::kYes));
   return true;
 }
 

@@ -29,14 +29,7 @@ Status ListingCursor::settle() {
 }
 
 Result<ObjectInfo> ListingCursor::info() const {
-  const CatalogueEntry& entry = cursor_->entry();
-  ObjectInfo info;
-  info.size_bytes = entry.size_bytes;
-  info.mtime_ns = entry.mtime_ns;
-  info.generation = entry.generation;
-  info.etag = entry.etag.empty() ? derived_etag(entry.generation, entry.crc32c) : entry.etag;
-  info.crc32c = entry.crc32c;
-  return info;
+  return info_of(cursor_->entry());
 }
 
 MemberListingCursor::MemberListingCursor(Engine& engine, ShardMembers& members,

@@ -143,7 +143,6 @@ class Store final : public LocalStore, public EngineSource {
   Result<std::shared_ptr<BucketState>> find_bucket(std::string_view name) EXCLUDES(buckets_mutex_);
   Status write_bucket(const Record& record, const Precondition& precondition,
                       const Context& context);
-  Result<Bucket> handle(std::string_view name);
   std::string url_of(std::string_view bucket) const;
   void run_upkeep(const std::stop_token& stop);
   void stop_upkeep();
@@ -287,6 +286,7 @@ Status Store::remove_bucket(std::string_view name, const Context& context) {
       RETURN_IF_ERROR(context.check());
       std::this_thread::yield();
     }
+    RETURN_IF_ERROR(engine_->check_whole());
     const std::string key = bucket_key(name);
     std::vector<std::string> left_indexes;  // of shards that never came to be
     const auto walk = engine_->cursor();
@@ -369,7 +369,14 @@ Status Store::remove_drive(const std::string& drive, const Context& context) {
       MutexLock lock(upkeep_mutex_);
       RETURN_IF_ERROR(engine_->start_draining(id, context));
     }
-    RETURN_IF_ERROR(settle(context));
+    if (auto settled = settle(context); !settled.ok()) {
+      // One that was interrupted goes on the next time. One that cannot succeed is called off.
+      const bool goes_on = settled.failed_with(ErrorCode::kCancelled) ||
+                           settled.failed_with(ErrorCode::kDeadlineExceeded);
+      MutexLock lock(upkeep_mutex_);
+      if (!goes_on) (void)engine_->stop_draining(id);
+      return settled;
+    }
   }
   MutexLock lock(upkeep_mutex_);
   return engine_->drop_drive(id, context);

@@ -1,5 +1,7 @@
 #include "leat/local/local_url.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "leat/store/url_query.h"
@@ -88,6 +90,17 @@ Result<LocalUrl> resolve_local_url(const Url& url, const StoreOptions& options) 
     resolved.directories.push_back(std::move(directory));
     RETURN_IF_ERROR(split_rest(last.substr(end), resolved));
     return resolved;
+  }
+  for (const std::string& directory : resolved.directories) {
+    const Result<bool> found = LocalStore::is_drive(directory, options);
+    if (!found || !*found) continue;
+    // Where the directory ends and the bucket begins cannot be told. Nor may a new store be made.
+    LocalUrl rest;
+    rest.directories = {directory};
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("no drive is on the path {}; if one is lost, leave it out of the URL, "
+                             "which then begins with {}/",
+                             last, rest.store_url()));
   }
   return no_store(url, last);
 }

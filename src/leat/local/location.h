@@ -7,6 +7,7 @@
 namespace leat::local {
 
 inline constexpr std::uint64_t kBlockBytes = 512;  // tar's, and the unit of everything in a pack
+inline constexpr std::uint64_t kTarEndBytes = 2 * kBlockBytes;  // two blocks of zeros end a tar
 
 // The first block of a record. Packs are numbered from 1; {0, 0} is nowhere.
 struct Location {

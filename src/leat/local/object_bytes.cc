@@ -266,14 +266,15 @@ Result<std::unique_ptr<ObjectBytes>> ObjectBytes::open_reference(Drive& drive,
   return std::unique_ptr<ObjectBytes>(std::move(bytes));
 }
 
-Result<std::vector<std::byte>> read_packed_object(Drive& drive, const Found& found) {
+Result<std::vector<std::byte>> read_packed_object(Drive& drive, std::string_view key,
+                                                  const Found& found) {
   std::vector<std::byte> bytes(found.record.size_bytes);
   if (found.data) {
     std::memcpy(bytes.data(), found.data.get(), bytes.size());
     return bytes;
   }
   ASSIGN_OR_RETURN(const auto count, found.pack->file().read_at(found.data_offset, bytes));
-  RETURN_IF_ERROR(drive.check_data(found.record.key, found, std::span(bytes).first(count)));
+  RETURN_IF_ERROR(drive.check_data(key, found, std::span(bytes).first(count)));
   return bytes;
 }
 

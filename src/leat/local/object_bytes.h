@@ -39,6 +39,7 @@ class ObjectBytes {
 };
 
 // The bytes of a small object that was found on `drive`, compared with its checksum.
-Result<std::vector<std::byte>> read_packed_object(Drive& drive, const Found& found);
+Result<std::vector<std::byte>> read_packed_object(Drive& drive, std::string_view key,
+                                                  const Found& found);
 
 }  // namespace leat::local

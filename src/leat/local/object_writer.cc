@@ -146,14 +146,39 @@ class LocalObjectWriter final : public ObjectWriter {
   Status commit_large(const Context& context) {
     RETURN_IF_ERROR(flush());
     record_.kind = RecordKind::kReference;
-    ASSIGN_OR_RETURN(const std::string path,
+    ASSIGN_OR_RETURN(std::string path,
                      drive_->adopt_file(temporary_path_, *file_, record_.key, durability_));
     temporary_path_.clear();
     record_.extents = {Extent{path, 0, record_.size_bytes}};
-    Status status = commit_record({}, context);
-    if (!status.ok()) drive_->discard_adopted(path, status.error().code());
-    drive_->end_adoption(path);
-    return status;
+    for (;;) {
+      Status status = commit_record({}, context);
+      if (status.ok()) {
+        drive_->end_adoption(path);
+        return status;
+      }
+      const Status moved = status.failed_with(ErrorCode::kUnavailable) ? follow_home(context)
+                                                                       : Status(status.error());
+      if (!moved.ok()) {
+        drive_->discard_adopted(path, status.error().code());
+        drive_->end_adoption(path);
+        return status;
+      }
+      path = record_.extents.front().path;
+    }
+  }
+
+  // The drives of the store changed while the object was written: its file follows it to the drive
+  // where it belongs now.
+  Status follow_home(const Context& context) {
+    ASSIGN_OR_RETURN(auto home, engine_.home(record_.key));
+    if (home == drive_) return ErrorCode::kUnavailable;
+    ASSIGN_OR_RETURN(Record moved, engine_.copy_files(record_, *drive_, *home, context));
+    const std::string old_path = record_.extents.front().path;
+    drive_->discard_adopted(old_path, ErrorCode::kUnavailable);
+    drive_->end_adoption(old_path);
+    record_ = std::move(moved);
+    drive_ = std::move(home);
+    return ok_status();
   }
 
   Status commit_record(std::span<const std::byte> data, const Context& context) {
@@ -199,7 +224,7 @@ class LocalObjectWriter final : public ObjectWriter {
   Engine& engine_;
   const CreateOptions options_;
   const Durability durability_;
-  const std::shared_ptr<Drive> drive_;
+  std::shared_ptr<Drive> drive_;  // where the file is
   WriteGuard guard_;
   Record record_;
   std::vector<std::byte> buffer_;

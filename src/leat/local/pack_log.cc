@@ -16,8 +16,6 @@
 namespace leat::local {
 namespace {
 
-// Two zero blocks end a tar file.
-constexpr std::uint64_t kTarEndBytes = 2 * kBlockBytes;
 // Of the time that a sync takes, how much the next leader may wait for more changes.
 constexpr int kGatherShare = 2;
 // See make_room().

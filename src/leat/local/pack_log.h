@@ -49,6 +49,8 @@ struct Change {
   // generation says, and a newer one wins over it.
   bool keeps_generation = false;
   Location moved_from;
+  // What another drive has of the key and could not give up, because it is damaged.
+  std::optional<ObjectInfo> damaged_elsewhere;
 
   // Set by PackLog and its listener. `entry.previous` is the place that this change replaces.
   CatalogueEntry entry;

@@ -11,7 +11,6 @@
 namespace leat::local {
 namespace {
 
-constexpr std::uint64_t kTarEndBytes = 2 * kBlockBytes;
 constexpr std::uint64_t kMaxTornBytes = 64 << 20;
 
 }  // namespace

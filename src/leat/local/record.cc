@@ -235,6 +235,17 @@ std::string Record::visible_etag() const {
   return etag.empty() ? derived_etag(generation, crc32c) : etag;
 }
 
+ObjectInfo info_of(const Record& record) {
+  ObjectInfo info;
+  info.size_bytes = record.size_bytes;
+  info.mtime_ns = record.mtime_ns;
+  info.generation = record.generation;
+  info.etag = record.visible_etag();
+  info.crc32c = record.crc32c;
+  if (!record.metadata.empty()) info.metadata = std::make_shared<const Metadata>(record.metadata);
+  return info;
+}
+
 EncodedRecord::EncodedRecord(const Record& record, std::span<const std::byte> data) : data_(data) {
   const bool is_object = record.kind == RecordKind::kObject;
   CHECK(is_object || data.empty());

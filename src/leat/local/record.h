@@ -86,6 +86,8 @@ struct Record {
   std::string visible_etag() const;
 };
 std::string derived_etag(std::uint64_t generation, std::uint32_t crc32c);
+// What readers see of a record.
+ObjectInfo info_of(const Record& record);
 
 // A record ready to be written but for its generation and place in the log.
 class EncodedRecord {

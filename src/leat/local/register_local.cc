@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -40,6 +42,17 @@ class OpenStores {
   }
 
  private:
+  // The same for every way to write the same directories.
+  static std::vector<std::string> canonical(std::vector<std::string> directories) {
+    for (std::string& directory : directories) {
+      std::error_code error;
+      const auto path = std::filesystem::weakly_canonical(directory, error);
+      if (!error) directory = path.string();
+    }
+    std::sort(directories.begin(), directories.end());
+    return directories;
+  }
+
   struct Slot {
     std::weak_ptr<LocalStore> store;
     bool is_opening = false;
@@ -47,16 +60,17 @@ class OpenStores {
 
   Result<std::shared_ptr<LocalStore>> open_store(const std::vector<std::string>& directories,
                                                  bool is_new) EXCLUDES(mutex_) {
+    const std::vector<std::string> key = canonical(directories);
     {
       const MutexLock lock(mutex_);
-      while (slots_[directories].is_opening) opened_.wait(mutex_);
-      Slot& slot = slots_[directories];
+      while (slots_[key].is_opening) opened_.wait(mutex_);
+      Slot& slot = slots_[key];
       if (auto store = slot.store.lock()) return store;
       slot.is_opening = true;
     }
     auto store = is_new ? create_store(directories) : LocalStore::open(directories, options_);
     const MutexLock lock(mutex_);
-    Slot& slot = slots_[directories];
+    Slot& slot = slots_[key];
     slot.is_opening = false;
     if (store) slot.store = *store;
     opened_.notify_all();

@@ -271,7 +271,7 @@ Status ShardMembers::rebuild_index(Engine& engine, std::string_view shard_key,
   Found& found = located->found;
   std::vector<std::byte> data;
   if (found.record.kind == RecordKind::kObject) {
-    ASSIGN_OR_RETURN(data, read_packed_object(*located->drive, found));
+    ASSIGN_OR_RETURN(data, read_packed_object(*located->drive, shard_key, found));
   }
   Record record = found.record;
   record.key = shard_key;

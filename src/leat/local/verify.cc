@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "leat/local/object_bytes.h"
+#include "leat/local/pace.h"
 
 namespace leat::local {
 namespace {
 
-constexpr auto kPaceStep = std::chrono::milliseconds(50);
 constexpr std::chrono::nanoseconds kYoung = std::chrono::hours(1);
 
 class Verifier {
@@ -34,6 +34,9 @@ class Verifier {
       return std::move(listed).error();
     }
     for (const auto& drive : engine_.drives()) RETURN_IF_ERROR(check_drive(*drive));
+    if (const auto whole = engine_.check_whole(); !whole.ok()) {
+      report_.damaged.push_back({"", std::string(whole.error().message()), false});
+    }
     return std::move(report_);
   }
 
@@ -116,7 +119,7 @@ class Verifier {
       if (count == 0) return Error(ErrorCode::kCorrupted, "cut short");
       offset += count;
       report_.bytes += count;
-      RETURN_IF_ERROR(pace());
+      RETURN_IF_ERROR(keep_pace(report_.bytes, start_, options_.bytes_per_second, context_));
     }
     return check_index(key, record);
   }
@@ -191,16 +194,6 @@ class Verifier {
   }
 
   // Waits until the bytes so far are due, in steps, so that it can be called off.
-  Status pace() {
-    if (options_.bytes_per_second == 0) return ok_status();
-    const auto due = start_ + std::chrono::nanoseconds(report_.bytes * 1'000 /
-                                                       options_.bytes_per_second * 1'000'000);
-    for (auto now = context_.clock().now(); now < due; now = context_.clock().now()) {
-      RETURN_IF_ERROR(context_.check());
-      context_.clock().sleep_for(std::min<std::chrono::nanoseconds>(due - now, kPaceStep));
-    }
-    return ok_status();
-  }
 
   Engine& engine_;
   ShardMembers& members_;

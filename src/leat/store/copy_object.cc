@@ -122,11 +122,22 @@ Result<CopiedObject> copy_object(ObjectStore& source, std::string_view source_na
       return copied;
     }
   }
-  ASSIGN_OR_RETURN(const auto reader, source.open(source_name, {}, context));
-  const auto& metadata = reader->info().metadata;
-  copied.metadata_dropped = metadata && !metadata->empty() && !target.capabilities().metadata;
-  ASSIGN_OR_RETURN(copied.info, copy_between(*reader, target, target_name, options, context));
-  return copied;
+  // One that was replaced while it was read is read again: the copy is younger than the new
+  // version, and would be taken for it from now on.
+  constexpr int kAttempts = 3;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    ASSIGN_OR_RETURN(const auto reader, source.open(source_name, {}, context));
+    const ObjectInfo& info = reader->info();
+    copied.metadata_dropped =
+        info.metadata && !info.metadata->empty() && !target.capabilities().metadata;
+    ASSIGN_OR_RETURN(copied.info, copy_between(*reader, target, target_name, options, context));
+    const auto now = source.stat(source_name, context);
+    if (now.failed_with(ErrorCode::kNotFound)) return copied;
+    if (!now.ok()) return now.error();
+    if (now->etag == info.etag) return copied;
+  }
+  return Error(ErrorCode::kBusy,
+               "it changes while it is read, again and again; copy it when it is at rest");
 }
 
 Result<std::uint32_t> read_crc32c(ObjectStore& store, std::string_view name,

@@ -36,6 +36,10 @@ Result<ObjectInfo> ForwardingStore::stat(std::string_view name, const Context& c
   return target_->stat(name, context);
 }
 
+std::vector<std::string> ForwardingStore::directories(std::string_view prefix) const {
+  return target_->directories(prefix);
+}
+
 Result<ListPage> ForwardingStore::list(const ListRequest& request, const Context& context) {
   return target_->list(request, context);
 }

@@ -43,6 +43,7 @@ class ForwardingStore : public ObjectStore {
 
   std::string_view url() const noexcept override;
   Capabilities capabilities() const noexcept override;
+  std::vector<std::string> directories(std::string_view prefix) const override;
   Result<ObjectInfo> stat(std::string_view name, const Context& context) override;
   Result<ListPage> list(const ListRequest& request, const Context& context) override;
   Result<std::unique_ptr<ObjectReader>> open(std::string_view name, const OpenOptions& options,

@@ -66,6 +66,10 @@ void BatchRead::deliver(std::span<const std::byte> bytes, std::shared_ptr<const 
   result = Slice{target.first(bytes.size()), nullptr};
 }
 
+std::vector<std::string> ObjectStore::directories(std::string_view /*prefix*/) const {
+  return {};
+}
+
 void ObjectStore::read_batch(std::span<BatchRead> reads, const Context& context) {
   for (BatchRead& read : reads) {
     if (auto status = context.check(); !status.ok()) {

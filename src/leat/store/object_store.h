@@ -168,6 +168,9 @@ struct ListRequest {
   std::uint32_t limit = 1000;
   enum class Members : std::uint8_t { kHide, kShow };
   Members members = Members::kHide;  // of shards: "shard.tar/member", where there is an index
+  // When a part of the store cannot be reached: kUnavailable, or what is left.
+  enum class Unreachable : std::uint8_t { kRefuse, kLeaveOut };
+  Unreachable unreachable = Unreachable::kRefuse;
 };
 
 struct ListPage {
@@ -225,6 +228,9 @@ class ObjectStore {
   // For people and logs, without credentials. Stores with the same scheme:// URL are the same one.
   virtual std::string_view url() const noexcept = 0;
   virtual Capabilities capabilities() const noexcept = 0;
+  // Directories of this machine in which objects whose names start with `prefix` are kept,
+  // absolute; none when they are elsewhere.
+  virtual std::vector<std::string> directories(std::string_view prefix) const;
 
   virtual Result<ObjectInfo> stat(std::string_view name, const Context& context) = 0;
   virtual Result<ListPage> list(const ListRequest& request, const Context& context) = 0;

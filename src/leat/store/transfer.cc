@@ -1,6 +1,7 @@
 #include "leat/store/transfer.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "leat/base/mutex.h"
@@ -158,8 +159,27 @@ std::optional<std::string> place_of(const Folder& folder) {
   return url + folder.prefix;
 }
 
+// "file" of "file:///data".
+std::string_view scheme_of(const ObjectStore& store) {
+  return store.url().substr(0, store.url().find(':'));
+}
+
+// Whether a directory that holds `inner` lies in one that holds `outer`: a local store within a
+// tree of files is files of that tree, too.
+bool shares_directories(const Folder& inner, const Folder& outer) {
+  for (const std::string& outer_directory : outer.store->directories(outer.prefix)) {
+    for (const std::string& inner_directory : inner.store->directories(inner.prefix)) {
+      const auto relative = std::filesystem::path(inner_directory)
+                                .lexically_relative(std::filesystem::path(outer_directory));
+      if (!relative.empty() && *relative.begin() != "..") return true;
+    }
+  }
+  return false;
+}
+
 bool lies_within(const Folder& inner, const Folder& outer) {
   if (is_same_store(*inner.store, *outer.store)) return inner.prefix.starts_with(outer.prefix);
+  if (scheme_of(*inner.store) != scheme_of(*outer.store)) return shares_directories(inner, outer);
   const auto inner_place = place_of(inner);
   const auto outer_place = place_of(outer);
   return inner_place && outer_place && inner_place->starts_with(*outer_place);

@@ -293,6 +293,12 @@ class PosixStore final : public ObjectStore {
         shared_(std::make_shared<Shared>(std::move(tree))) {}
 
   std::string_view url() const noexcept override { return url_; }
+  std::vector<std::string> directories(std::string_view prefix) const override {
+    const std::size_t slash = prefix.rfind('/');
+    std::string directory(shared_->tree->root());
+    if (slash != prefix.npos) directory.append("/").append(prefix.substr(0, slash));
+    return {std::move(directory)};
+  }
 
   Capabilities capabilities() const noexcept override {
     Capabilities capabilities;

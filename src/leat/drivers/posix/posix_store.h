@@ -6,8 +6,10 @@
 //     bytes, a file where a directory is or the other way round) is kInvalidArgument, saying why.
 //   - There is no place for metadata and no generation: both are refused with kUnsupported. The
 //     etag is inode, modification time and size.
-//   - Symbolic links inside the tree are followed; none leads out of it. A link is replaced or
-//     removed itself, not what it leads to. A listing enters no directory that it is in already.
+//   - Symbolic links inside the tree are followed; none leads out of it. One that would, or leads
+//     nowhere, is listed but cannot be read, so that a copy of the tree tells of it. A link is
+//     replaced or removed itself, not what it leads to. A listing enters no directory that it is in
+//     already.
 //   - An object is written to a hidden file beside its place (drivers/posix/tree.h) and renamed.
 //     Directories are made as needed, and removed with their last object. With Durability::kDisk,
 //     the default, file and directories are synced before commit() returns.

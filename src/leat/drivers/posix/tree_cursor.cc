@@ -19,7 +19,9 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
-// The kind of what `entry` is or leads to; nothing when it is neither directory nor object.
+// The kind of what `entry` is or leads to; nothing when it is neither directory nor object. A link
+// that leads nowhere, or out of the tree, counts as an object: who reads it is told what is wrong,
+// where a name left out would look as if there were nothing.
 bool classify(const Tree& tree, const std::string& path, const dirent& found, TreeEntry& entry) {
   entry.is_link = found.d_type == DT_LNK || found.d_type == DT_UNKNOWN;
   entry.is_directory = found.d_type == DT_DIR;
@@ -27,7 +29,7 @@ bool classify(const Tree& tree, const std::string& path, const dirent& found, Tr
   if (entry.is_link) {
     const auto status = tree.status(path + entry.text);
     entry.is_directory = status.ok() && S_ISDIR(status->st_mode);
-    is_object = status.ok() && S_ISREG(status->st_mode);
+    is_object = !status.ok() || S_ISREG(status->st_mode);
   }
   if (entry.is_directory) entry.text += '/';
   return entry.is_directory || is_object;
@@ -228,14 +230,16 @@ Result<std::string> TreeCursor::find_any_object(const std::string& path) const {
 Result<ObjectInfo> TreeCursor::info() const {
   const Frame& frame = stack_.back();
   const TreeEntry& entry = (*frame.entries)[frame.at];
-  if (entry.is_directory || entry.is_link) return tree_.object_info(name_);
+  if (entry.is_directory || entry.is_link) {
+    auto info = tree_.object_info(name_);
+    if (info.ok() || entry.is_directory) return info;
+  }
   struct stat status;
   if (fstatat(frame.descriptor.get(), entry.text.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return ErrorCode::kNotFound;
     return Error::from_errno(errno, tree_.describe("stat", name_));
   }
-  if (S_ISLNK(status.st_mode)) return tree_.object_info(name_);
-  if (!S_ISREG(status.st_mode)) return ErrorCode::kNotFound;
+  if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) return ErrorCode::kNotFound;
   return tree_object_info(status);
 }
 
