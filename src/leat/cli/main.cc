@@ -115,6 +115,7 @@ int run(const GlobalFlags& flags, const CLI::App& app, const Verb& verb,
     }
     context = context.with_timeout(*timeout);
   }
+  settings.store.opening = context;
   Session session(flags, Stores(std::move(settings)), std::move(context));
   const ExitCode code = verb(session);
   if (code == ExitCode::kOk && !session.output().flush()) {

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -56,8 +57,13 @@ ExitCode remove_one(Session& session, const RmOptions& options, const StoreLocat
   return ExitCode::kOk;
 }
 
-bool is_confirmed(const std::string& url) {
+bool is_confirmed(const std::string& url, const Context& context) {
   std::fputs(("Remove everything beneath " + url + "? [y/N] ").c_str(), stderr);
+  // Not in getline(), which does not see an interruption.
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  while (poll(&input, 1, 100) <= 0) {
+    if (!context.check().ok()) return false;
+  }
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "y" || answer == "Y" || answer == "yes";
@@ -75,7 +81,9 @@ ExitCode run_rm(Session& session, const RmOptions& options) {
       return session.refuse("removing a folder needs a yes, and there is no terminal to ask",
                             "look with --dry-run first, then add --yes");
     }
-    if (!is_confirmed(options.url)) return ExitCode::kFailed;
+    if (!is_confirmed(options.url, session.context())) {
+      return session.fail("remove " + options.url, Error(ErrorCode::kCancelled, "nobody said yes"));
+    }
   }
   TransferOptions transfer_options;
   if (options.dry_run) transfer_options.mode = TransferOptions::Mode::kDryRun;

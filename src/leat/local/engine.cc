@@ -56,6 +56,7 @@ Result<std::unique_ptr<FileLock>> Engine::lock_drive(FileSystem& files) {
   for (;;) {
     auto lock = files.try_lock(kLockFile);
     if (!lock.failed_with(ErrorCode::kBusy)) return lock;
+    RETURN_IF_ERROR(options_.opening.check());
     const std::string owner = owner_of(files);
     const std::size_t url = owner.find("leat://");
     if (url == owner.npos && options_.clock->now() < deadline) {

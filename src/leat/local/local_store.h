@@ -60,6 +60,7 @@ struct StoreOptions {
   std::chrono::milliseconds scrub_pause = std::chrono::hours(7 * 24);  // between two rounds
   // How long to wait for another process that owns the store, unless that one serves it.
   std::chrono::milliseconds lock_patience{10'000};
+  Context opening;  // may end that wait early
   const Clock* clock = &Clock::system();
   // How a drive's directory is reached, and how new ids are made; replaced in tests.
   std::function<Result<std::unique_ptr<FileSystem>>(const std::string& directory)> open_directory =

@@ -503,5 +503,38 @@ TEST_F(TransferTest, ASourceThatIsReplacedMeanwhileIsReadInstead) {
   EXPECT_EQ(read_object(*plain, "b", Context())->size(), 6u);
 }
 
+// Replaces what is being read, the first so many times.
+class RestlessStore final : public ForwardingStore {
+ public:
+  RestlessStore(std::shared_ptr<ObjectStore> target, int replacements)
+      : ForwardingStore(target), target_(std::move(target)), replacements_(replacements) {}
+  Result<std::unique_ptr<ObjectReader>> open(std::string_view name, const OpenOptions& options,
+                                             const Context& context) override {
+    auto reader = ForwardingStore::open(name, options, context);
+    if (replacements_-- > 0) {
+      const std::string text = "version " + std::to_string(replacements_);
+      EXPECT_TRUE(write_object(*target_, name, std::as_bytes(std::span(text)), {}, context).ok());
+    }
+    return reader;
+  }
+
+ private:
+  const std::shared_ptr<ObjectStore> target_;
+  int replacements_;
+};
+
+TEST_F(TransferTest, AVersionThatIsReplacedWhileItIsReadIsReadAgain) {
+  const auto plain = std::make_shared<PlainStore>();
+  put(*plain, "a", "version 9");
+  RestlessStore source(plain, 1);
+  PlainStore target;
+  ASSERT_TRUE(copy_object(source, "a", target, "a", {}, Context()).ok());
+  EXPECT_EQ(*read_object(target, "a", Context()), *read_object(*plain, "a", Context()));
+
+  RestlessStore never_at_rest(plain, 1000);
+  EXPECT_TRUE(
+      copy_object(never_at_rest, "a", target, "a", {}, Context()).failed_with(ErrorCode::kBusy));
+}
+
 }  // namespace
 }  // namespace leat
