@@ -176,7 +176,7 @@ Status Engine::bring_home(Change& change, const std::shared_ptr<Drive>& home,
                           const Context& context) {
   for (const auto& drive : drives()) {
     if (drive == home) continue;
-    const Status moved = move(change.record.key, *drive, home, context);
+    Status moved = move(change.record.key, *drive, home, context);
     if (moved.ok()) continue;
     if (!moved.failed_with(ErrorCode::kCorrupted)) return moved;
     // What is damaged stays where it is. The change is newer and may replace it.
