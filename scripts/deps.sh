@@ -6,7 +6,7 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache pkg-config python3 git tar
-  libfmt-dev liburing-dev libisal-dev libxxhash-dev
+  libfmt-dev liburing-dev libisal-dev libssl-dev libxxhash-dev
   libcli11-dev nlohmann-json3-dev libtomlplusplus-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.

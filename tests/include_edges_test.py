@@ -13,17 +13,18 @@ from source_tree import SOURCE_SUFFIXES, Finding, SourceFile, read_tree, report
 # folder -> the folders below it that it may include. "drivers/*" is every single driver.
 ALLOWED = {
     "base": [],
+    "http": ["base"],
     "store": ["base"],
     "shard": ["base", "store"],
     "local": ["base", "store", "shard"],
-    "drivers/*": ["base", "store"],
-    "drivers": ["base", "store", "shard", "local", "drivers/*"],
+    "drivers/*": ["base", "http", "store"],
+    "drivers": ["base", "http", "store", "shard", "local", "drivers/*"],
     "tier": ["base", "store", "shard"],
     "dataset": ["base", "store", "shard", "tier"],
     "cluster": ["base", "store", "shard", "local", "tier"],
     "measure": ["base", "store", "shard", "local", "tier", "dataset", "drivers"],
-    "doors/*": ["base", "store", "shard", "local", "tier", "dataset", "cluster", "drivers"],
-    "cli": ["base", "store", "shard", "local", "drivers", "drivers/*", "tier", "dataset",
+    "doors/*": ["base", "http", "store", "shard", "local", "tier", "dataset", "cluster", "drivers"],
+    "cli": ["base", "http", "store", "shard", "local", "drivers", "drivers/*", "tier", "dataset",
             "cluster", "measure", "doors/*"],
 }
 

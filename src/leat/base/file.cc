@@ -85,6 +85,13 @@ class PosixFile final : public File {
     return done;
   }
 
+  std::size_t read_now(std::uint64_t offset, std::span<std::byte> target) override {
+    const iovec buffer{target.data(), target.size()};
+    const ssize_t count =
+        ::preadv2(descriptor(), &buffer, 1, static_cast<off_t>(offset), RWF_NOWAIT);
+    return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  }
+
   Status write_at(std::uint64_t offset, std::span<const iovec> buffers) override {
     std::size_t index = 0;
     std::size_t written = 0;  // of buffers[index]
@@ -436,6 +443,10 @@ Result<std::vector<std::byte>> FileSystem::read_file(std::string_view path,
   ASSIGN_OR_RETURN(const std::size_t count, file->read_at(0, bytes));
   bytes.resize(count);
   return bytes;
+}
+
+std::size_t File::read_now(std::uint64_t /*offset*/, std::span<std::byte> /*target*/) {
+  return 0;
 }
 
 std::string_view parent_path(std::string_view path) noexcept {

@@ -47,6 +47,8 @@ class File {
 
   // Reads until `target` is full or the file ends; returns the bytes read.
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> target) = 0;
+  // As read_at(), but only what is in memory: 0 when all of `target` would have to wait for a disk.
+  virtual std::size_t read_now(std::uint64_t offset, std::span<std::byte> target);
   // Writes all of `buffers`, one after another, from `offset` on.
   virtual Status write_at(std::uint64_t offset, std::span<const iovec> buffers) = 0;
   virtual Status resize(std::uint64_t size_bytes) = 0;

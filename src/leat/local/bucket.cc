@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "leat/local/listing_cursor.h"
 #include "leat/local/object_bytes.h"
@@ -99,6 +100,16 @@ Result<ListPage> Bucket::list(const ListRequest& request, const Context& context
   }
   ListingCursor cursor(*engine, state_->name);
   return list_ordered(request, cursor, context);
+}
+
+std::optional<std::span<const std::byte>> Bucket::read_now(std::string_view name,
+                                                           std::span<std::byte> space,
+                                                           ObjectInfo& info) {
+  const auto engine = begin(name, Context());
+  if (!engine.ok()) return std::nullopt;
+  std::array<char, kMaxBucketNameBytes + 1 + kMaxNameBytes> key;
+  const auto end = fmt::format_to_n(key.data(), key.size(), "{}/{}", state_->name, name);
+  return (*engine)->read_now({key.data(), end.size}, space, info);
 }
 
 Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name,

@@ -55,6 +55,9 @@ class Bucket final : public ObjectStore {
   Status remove(std::string_view name, const RemoveOptions& options,
                 const Context& context) override;
   void read_batch(std::span<BatchRead> reads, const Context& context) override;
+  std::optional<std::span<const std::byte>> read_now(std::string_view name,
+                                                     std::span<std::byte> space,
+                                                     ObjectInfo& info) override;
   Result<ObjectInfo> copy(std::string_view source, std::string_view target,
                           const CreateOptions& options, const Context& context) override;
   // See LocalStore::compose().

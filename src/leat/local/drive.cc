@@ -217,6 +217,50 @@ Result<std::optional<Found>> Drive::find(std::string_view key, ReadAlong read_al
   return damaged_object(key, entry->place.location(), "its pack is missing");
 }
 
+std::optional<std::span<const std::byte>> Drive::read_now(std::string_view key,
+                                                          std::span<std::byte> space,
+                                                          ObjectInfo& info) {
+  NameTable::Matches matches;
+  {
+    ReaderLock lock(table_mutex_);
+    matches = table_.find(hash_key(key));
+  }
+  if (matches.size() != 1) return std::nullopt;
+  const Place place = *matches.begin();
+  const std::uint64_t length = place.length_bytes();
+  if (!place.is_verified() || place.is_tombstone() || length == 0 || length > space.size()) {
+    return std::nullopt;
+  }
+  const auto pack = log_.pack(place.location().pack);
+  const std::uint64_t offset = place.location().offset_bytes();
+  space = space.first(length);
+  if (!pack || pack->file().read_now(offset, space) != length) return std::nullopt;
+  const ConstTarBlock block(space.data(), kBlockBytes);
+  if (!place.is_plain()) {
+    const auto shape = parse_shape(block, pack->position(offset));
+    std::uint64_t record_bytes = 0;
+    const auto record = parse_record(space, pack->position(offset), &record_bytes);
+    if (!shape.ok() || !record.ok() || record->kind != RecordKind::kObject || record->key != key ||
+        shape->head_bytes + record->size_bytes > length) {
+      return std::nullopt;
+    }
+    info = info_of(*record);
+    return space.subspan(shape->head_bytes, record->size_bytes);
+  }
+  const auto stamp = parse_stamp(block, pack->position(offset));
+  const auto header = parse_header(block);
+  if (!stamp.ok() || !header.ok() || !header_has_path(block, key)) return std::nullopt;
+  if (kBlockBytes + header->size_bytes > length) return std::nullopt;
+  info.size_bytes = header->size_bytes;
+  info.mtime_ns = stamp->mtime_ns;
+  info.generation = stamp->generation;
+  info.crc32c = stamp->payload_crc32c;
+  info.metadata.reset();
+  info.etag = stamp->etag;
+  if (info.etag.empty()) append_derived_etag(info.etag, stamp->generation, stamp->payload_crc32c);
+  return space.subspan(kBlockBytes, header->size_bytes);
+}
+
 // The record at `place` if it is of `key`; nothing if it is of another key with the same hash.
 Result<std::optional<Found>> Drive::read_found(std::string_view key, std::string_view path,
                                                Place place, std::shared_ptr<Pack> pack,

@@ -194,6 +194,9 @@ class Drive final : private PackLog::Listener {
   Status discard_catalogue();
 
   void mark_verified(std::string_view key, Place place) EXCLUDES(table_mutex_);
+  // See ObjectStore::read_now(): a small object that was compared before and is in memory.
+  std::optional<std::span<const std::byte>> read_now(std::string_view key,
+                                                     std::span<std::byte> space, ObjectInfo& info);
   // For read_batch(): what find() makes of `count` bytes that were read at `place`; and the places
   // of many keys at once.
   Result<std::optional<Found>> interpret(std::string_view key, std::string_view path, Place place,

@@ -259,6 +259,15 @@ Result<std::optional<Located>> Engine::find(std::string_view key, ReadAlong read
   return std::optional<Located>();
 }
 
+std::optional<std::span<const std::byte>> Engine::read_now(std::string_view key,
+                                                           std::span<std::byte> space,
+                                                           ObjectInfo& info) {
+  if (!is_settled()) return std::nullopt;
+  const auto drive = home(key);
+  if (!drive.ok()) return std::nullopt;
+  return (*drive)->read_now(key, space, info);
+}
+
 Result<std::optional<Located>> Engine::find_newest(std::string_view key, ReadAlong read_along,
                                                    const Context& context) {
   std::optional<Located> newest;

@@ -43,6 +43,9 @@ class Engine {
   const StoreOptions& options() const noexcept { return options_; }
   bool is_writable() const noexcept { return access_ == PackLog::Access::kReadWrite; }
 
+  // See ObjectStore::read_now().
+  std::optional<std::span<const std::byte>> read_now(std::string_view key,
+                                                     std::span<std::byte> space, ObjectInfo& info);
   // Nothing for tombstones and unknown keys. kUnavailable when a missing drive may have it.
   Result<std::optional<Located>> find(std::string_view key, ReadAlong read_along,
                                       const Context& context);

@@ -543,7 +543,8 @@ Status check_bucket_name(std::string_view name) {
   const auto is_alphanumeric = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
   };
-  bool good = name.size() >= 3 && name.size() <= 63 && is_alphanumeric(name.front());
+  bool good =
+      name.size() >= 3 && name.size() <= kMaxBucketNameBytes && is_alphanumeric(name.front());
   for (const char c : name) good &= is_alphanumeric(c) || c == '.' || c == '_' || c == '-';
   if (good) return ok_status();
   return Error(

@@ -165,6 +165,7 @@ class LocalStore : public std::enable_shared_from_this<LocalStore> {
   LocalStore() = default;
 };
 
+inline constexpr std::size_t kMaxBucketNameBytes = 63;
 Status check_bucket_name(std::string_view name);
 
 }  // namespace leat::local

@@ -112,6 +112,29 @@ TEST_F(LocalStoreTest, EverythingIsThereAfterAnOrderlyRestart) {
   expect_filled(*data(open()), 300);
 }
 
+TEST_F(LocalStoreTest, ASmallObjectThatWasReadIsThereWithoutWaiting) {
+  auto store = create();
+  auto bucket = data(store);
+  CreateOptions described;
+  described.metadata.headers["content-type"] = "image/jpeg";
+  ASSERT_TRUE(succeeds(write_object(*bucket, "plain", pattern_bytes(784, 1), {}, context_)));
+  ASSERT_TRUE(
+      succeeds(write_object(*bucket, "with type", pattern_bytes(784, 2), described, context_)));
+  ASSERT_TRUE(succeeds(write_object(*bucket, "large", pattern_bytes(10'000, 3), {}, context_)));
+  std::vector<std::byte> space(64 << 10);
+  ObjectInfo info;
+  for (const char* name : {"plain", "with type"}) {
+    EXPECT_FALSE(bucket->read_now(name, space, info)) << "not compared with its checksum yet";
+    const auto bytes = read_object(*bucket, name, context_);
+    const auto now = bucket->read_now(name, space, info);
+    ASSERT_TRUE(now) << name;
+    EXPECT_TRUE(std::equal(now->begin(), now->end(), bytes->begin(), bytes->end()));
+    EXPECT_FALSE(bucket->read_now(name, std::span(space).first(800), info)) << "no room";
+  }
+  ASSERT_TRUE(succeeds(read_object(*bucket, "large", context_)));
+  EXPECT_FALSE(bucket->read_now("large", space, info));
+}
+
 TEST_F(LocalStoreTest, TheCatalogueIsRebuiltWhenItIsLost) {
   {
     auto store = create();

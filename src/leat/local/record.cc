@@ -1,8 +1,11 @@
 #include "leat/local/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 
 #include "leat/base/check.h"
 #include "leat/base/hash.h"
@@ -227,8 +230,14 @@ const char* entry_name(RecordKind kind) {
 
 }  // namespace
 
-std::string derived_etag(std::uint64_t generation, std::uint32_t crc) {
-  return to_hex(generation) + "-" + to_hex(crc);
+void append_derived_etag(std::string& target, std::uint64_t generation, std::uint32_t crc32c) {
+  fmt::format_to(std::back_inserter(target), "{:016x}-{:08x}", generation, crc32c);
+}
+
+std::string derived_etag(std::uint64_t generation, std::uint32_t crc32c) {
+  std::string etag;
+  append_derived_etag(etag, generation, crc32c);
+  return etag;
 }
 
 std::string Record::visible_etag() const {

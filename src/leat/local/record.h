@@ -85,7 +85,10 @@ struct Record {
   // The etag that readers see.
   std::string visible_etag() const;
 };
+// The etag of an object that was given none; differs whenever the bytes do. It has a dash, so no
+// client takes it for an MD5.
 std::string derived_etag(std::uint64_t generation, std::uint32_t crc32c);
+void append_derived_etag(std::string& target, std::uint64_t generation, std::uint32_t crc32c);
 // What readers see of a record.
 ObjectInfo info_of(const Record& record);
 

@@ -66,6 +66,12 @@ void BatchRead::deliver(std::span<const std::byte> bytes, std::shared_ptr<const 
   result = Slice{target.first(bytes.size()), nullptr};
 }
 
+std::optional<std::span<const std::byte>> ObjectStore::read_now(std::string_view /*name*/,
+                                                                std::span<std::byte> /*space*/,
+                                                                ObjectInfo& /*info*/) {
+  return std::nullopt;
+}
+
 std::vector<std::string> ObjectStore::directories(std::string_view /*prefix*/) const {
   return {};
 }

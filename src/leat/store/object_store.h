@@ -248,6 +248,13 @@ class ObjectStore {
   // opens and reads one after another.
   virtual void read_batch(std::span<BatchRead> reads, const Context& context);
 
+  // The whole of a small object, if that needs no waiting: a view into `space`, which must hold the
+  // object and what the store keeps around it. Nothing: ask open(), which knows more, also that
+  // there is no such object. For event loops; the default has nothing.
+  virtual std::optional<std::span<const std::byte>> read_now(std::string_view name,
+                                                             std::span<std::byte> space,
+                                                             ObjectInfo& info);
+
   // Makes `target` an object with the bytes and, unless `options.metadata` is given, the metadata
   // of `source`, in this store. The default reads and writes.
   virtual Result<ObjectInfo> copy(std::string_view source, std::string_view target,

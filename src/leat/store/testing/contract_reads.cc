@@ -209,6 +209,46 @@ Bytes read_extents(const std::vector<LocalExtent>& extents) {
   return bytes;
 }
 
+// What a store answers without waiting, if anything, is what it answers otherwise.
+TEST_P(StoreContract, WhatIsReadNowIsWhatIsThere) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps nothing";
+  Bytes space(64 << 10);
+  const auto expect_agreement = [&](const std::string& name) {
+    ObjectInfo info;
+    const auto bytes = store().read_now(name, space, info);
+    if (!bytes) return;
+    const auto stored = get(name);
+    const auto known = store().stat(name, context_);
+    ASSERT_TRUE(succeeds(stored)) << name;
+    EXPECT_TRUE(same_bytes(*bytes, *stored)) << name;
+    EXPECT_EQ(info.etag, known->etag);
+    EXPECT_EQ(info.mtime_ns, known->mtime_ns);
+    EXPECT_EQ(info.size_bytes, known->size_bytes);
+    EXPECT_EQ(info.metadata ? *info.metadata : Metadata(),
+              known->metadata ? *known->metadata : Metadata());
+  };
+  CreateOptions described;
+  if (capabilities().metadata) described.metadata.headers["content-type"] = "image/jpeg";
+  for (int round = 0; round < 2; ++round) {
+    for (const std::size_t size : {0, 1, 4096, 70'000}) {
+      const std::string name = "now-" + std::to_string(size);
+      expect_agreement(name);
+      put(name, pattern_bytes(size, static_cast<std::uint64_t>(round)));
+      expect_agreement(name);
+      (void)get(name);
+      expect_agreement(name);
+    }
+    ASSERT_TRUE(succeeds(try_put("now-described", pattern_bytes(500, 7), described)));
+    (void)get("now-described");
+    expect_agreement("now-described");
+  }
+  ASSERT_TRUE(succeeds(store().remove("now-4096", {}, context_)));
+  ObjectInfo info;
+  EXPECT_FALSE(store().read_now("now-4096", space, info));
+  EXPECT_FALSE(store().read_now("now-none", space, info));
+  EXPECT_FALSE(store().read_now("", space, info));
+}
+
 TEST_P(StoreContract, LocalExtentsHoldTheBytes) {
   if (!capabilities().writable) GTEST_SKIP() << "not writable";
   for (const std::size_t size : {std::size_t{1}, std::size_t{5000}, (std::size_t{2} << 20) + 1}) {

@@ -1,0 +1,133 @@
+// Connection: one client, from its first byte to its last.
+//
+// run_on_loop() and run_on_pool() take the request and its answer as far as they go and say what to
+// wait for. On the loop nothing is done that may block; on a thread of the pool it may. Only one of
+// the two runs at a time; the server sees to that.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leat/doors/http/application.h"
+#include "leat/http/chunked_decoder.h"
+#include "leat/http/request_head.h"
+
+namespace leat::doors::http {
+
+// What the connections of a loop share: room for what need not outlast one call.
+struct LoopSpace {
+  std::array<char, 64 << 10> input;
+  RequestHead head;
+  std::array<char, 16 << 10> headers;
+  std::array<std::byte, 128 << 10> body;
+  std::string date;  // "Date: …\r\n", a second old at most
+};
+
+class Connection {
+ public:
+  struct Options {
+    std::size_t max_head_bytes = 32 << 10;
+  };
+  enum class Want : std::uint8_t {
+    kRead,   // the socket to be readable
+    kWrite,  // the socket to be writable
+    kPool,   // run_on_pool()
+    kLoop,   // run_on_loop() again: there may be a next request in the buffer
+    kClose,  // nothing more: destroy it
+  };
+
+  // Owns `socket`, which does not block.
+  Connection(int socket, Application& application, const Options& options);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Want run_on_loop(LoopSpace& space);
+  Want run_on_pool();
+
+  // The client is gone: what works for it should stop. On the loop, also while the pool runs.
+  void cancel() { stop_.request_stop(); }
+  // Answers from now on end the connection. From any thread.
+  void close_after_answer() { closes_.store(true, std::memory_order_relaxed); }
+  // Between two requests.
+  bool is_idle() const { return state_ == State::kHead && input_.empty(); }
+  // In the middle of a head: the time for it runs from its first byte.
+  bool is_reading_head() const { return state_ == State::kHead && !input_.empty(); }
+  std::uint64_t requests() const { return requests_; }
+  int socket() const { return socket_; }
+
+ private:
+  enum class State : std::uint8_t { kHead, kBody, kAnswer, kLinger };
+  // kRefused: the body is malformed, and the answer says so.
+  enum class Gathered : std::uint8_t { kAll, kPiece, kNotYet, kBroken, kRefused };
+
+  // A request that is not answered at once.
+  struct Active {
+    std::string bytes;  // of the head
+    RequestHead head;
+    std::unique_ptr<Exchange> exchange;
+    // The body: what came of it and was not consumed, and what is still to come.
+    std::unique_ptr<std::byte[]> piece;
+    std::size_t piece_bytes = 0;
+    std::size_t piece_capacity = 0;
+    std::uint64_t left_bytes = 0;
+    std::optional<leat::http::ChunkedDecoder> chunks;
+    bool is_body_whole = false;
+  };
+
+  Want read_heads(LoopSpace& space);
+  // Takes one request off the front of `text`; nothing when it is not there as a whole.
+  std::optional<Want> take_request(std::string_view& text, LoopSpace& space);
+  Want answer_quickly(const QuickAnswer& quick, LoopSpace& space);
+  void start_exchange(std::string_view head_text, std::string_view rest);
+  Want refuse(const Error& error);
+
+  Context context() const { return Context().with_cancellation(stop_.get_token()); }
+  Gathered gather_body();
+  Gathered gather_plain();
+  Gathered gather_chunked();
+  bool is_piece_full() const { return active_->piece_bytes == active_->piece_capacity; }
+  Want work();  // consumes, responds; blocks
+
+  enum class Blocking : bool { kNo, kYes };
+  void start_answer(Answer answer, const RequestHead* head);
+  Want send(Blocking blocking);
+  std::optional<Want> send_output(int flags);
+  std::optional<Want> send_object(ObjectBody& body, Blocking blocking);
+  std::optional<Want> send_extents(Blocking blocking);
+  std::optional<Want> fill_from_source(BodySource& source, Blocking blocking);
+  Want finish_answer();
+  Want linger();
+
+  const int socket_;
+  Application& application_;
+  const Options options_;
+  State state_ = State::kHead;
+  std::atomic<bool> closes_{false};
+  bool ends_after_answer_ = false;
+  bool leaves_body_ = false;  // what the client still sends is not wanted
+  bool is_body_chunked_ = false;
+  bool body_done_ = true;
+  std::uint64_t requests_ = 0;
+  std::size_t lingered_bytes_ = 0;
+  std::string input_;         // came and is not used yet
+  std::size_t searched_ = 0;  // of it, for the end of a head
+  std::string output_;        // to be sent first
+  std::size_t output_sent_ = 0;
+  Answer answer_;
+  std::vector<LocalExtent> window_;  // of the object that is being sent
+  std::size_t window_at_ = 0;
+  std::unique_ptr<Active> active_;
+  std::stop_source stop_;  // of the request; made anew on the loop, where cancel() is called
+};
+
+}  // namespace leat::doors::http

@@ -1,0 +1,44 @@
+#include "leat/doors/http/s3/address.h"
+
+#include "leat/base/url.h"
+
+namespace leat::doors::http::s3 {
+namespace {
+
+std::string_view without_port(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  // "[::1]" has colons, too.
+  if (colon == host.npos || host.find(']', colon) != host.npos) return host;
+  return host.substr(0, colon);
+}
+
+// The bucket that the host names; empty when it is the server's own name or a stranger's.
+std::string_view bucket_of_host(std::string_view host, std::span<const std::string> domains) {
+  host = without_port(host);
+  for (const std::string& domain : domains) {
+    if (host.size() > domain.size() + 1 && host.ends_with(domain) &&
+        host[host.size() - domain.size() - 1] == '.') {
+      return host.substr(0, host.size() - domain.size() - 1);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Address> address_of(const leat::http::RequestHead& head,
+                           std::span<const std::string> domains) {
+  std::string_view path = head.path();
+  path.remove_prefix(path.starts_with('/') ? 1 : path.size());
+  Address address;
+  address.bucket = bucket_of_host(head.host(), domains);
+  if (address.bucket.empty()) {
+    const std::size_t slash = path.find('/');
+    ASSIGN_OR_RETURN(address.bucket, percent_decode(path.substr(0, slash)));
+    path.remove_prefix(slash == path.npos ? path.size() : slash + 1);
+  }
+  ASSIGN_OR_RETURN(address.key, percent_decode(path));
+  return address;
+}
+
+}  // namespace leat::doors::http::s3

@@ -1,0 +1,187 @@
+// GetObject and HeadObject.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "leat/doors/http/s3/operation.h"
+#include "leat/doors/http/s3/operations.h"
+#include "leat/http/date.h"
+
+namespace leat::doors::http::s3 {
+namespace {
+
+using leat::http::Method;
+
+// "bytes=0-99", "bytes=100-", "bytes=-100". Nothing: not a range that we serve, so all of it.
+std::optional<ByteRange> parse_range(std::string_view text, std::uint64_t size_bytes,
+                                     bool& is_unsatisfiable) {
+  constexpr std::string_view kUnit = "bytes=";
+  if (!text.starts_with(kUnit)) return std::nullopt;
+  text.remove_prefix(kUnit.size());
+  const std::size_t dash = text.find('-');
+  if (dash == text.npos || text.find(',') != text.npos) return std::nullopt;
+  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  };
+  const auto first = number(text.substr(0, dash));
+  const auto last = number(text.substr(dash + 1));
+  if (dash == 0) {
+    if (!last) return std::nullopt;
+    is_unsatisfiable = *last == 0 || size_bytes == 0;
+    const std::uint64_t length = std::min(*last, size_bytes);
+    return ByteRange{size_bytes - length, length};
+  }
+  if (!first || (dash + 1 < text.size() && (!last || *last < *first))) return std::nullopt;
+  is_unsatisfiable = *first >= size_bytes;
+  const std::uint64_t end = last && *last < size_bytes ? *last + 1 : size_bytes;
+  return ByteRange{*first, is_unsatisfiable ? 0 : end - *first};
+}
+
+// Whether one of the etags in `list`, "*" or quoted and separated by commas, is `etag`.
+bool matches_etag(std::string_view list, std::string_view etag) {
+  if (list == "*") return true;
+  while (!list.empty()) {
+    std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), one.size() + 1));
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (one.starts_with("W/")) one.remove_prefix(2);
+    if (one.size() >= 2 && one.starts_with('"') && one.ends_with('"')) {
+      one = one.substr(1, one.size() - 2);
+    }
+    if (one == etag) return true;
+  }
+  return false;
+}
+
+class GetObject final : public Operation {
+ public:
+  using Operation::Operation;
+
+ protected:
+  Result<Answer> perform(const Context& context) override {
+    ASSIGN_OR_RETURN(const auto store, bucket());
+    ASSIGN_OR_RETURN(auto reader, store->open(request_.address.key, {}, context));
+    const ObjectInfo& info = reader->info();
+    if (auto decided = check_conditions(info)) return *std::move(decided);
+    Answer answer;
+    std::string headers(16 << 10, '\0');
+    const auto written = append_object_headers(headers, info);
+    if (!written) return Error(ErrorCode::kIoError, "the metadata is too long for an answer");
+    headers.resize(*written);
+    answer.headers = std::move(headers);
+    ByteRange range{0, info.size_bytes};
+    if (const auto wanted = header("range")) {
+      bool is_unsatisfiable = false;
+      if (const auto part = parse_range(*wanted, info.size_bytes, is_unsatisfiable)) {
+        if (is_unsatisfiable) return failure({416, "InvalidRange", "the range is not satisfiable"});
+        range = *part;
+        answer.status = 206;
+        answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
+                                      range.offset + range.length - 1, info.size_bytes);
+      }
+    }
+    if (answer.status == 200) override_headers(answer.headers);
+    if (request_.head->method() == Method::kHead) {
+      answer.length_of_head = range.length;
+    } else {
+      answer.body = ObjectBody{std::move(reader), range};
+    }
+    return answer;
+  }
+
+ private:
+  // The answer if a condition of the request decides it. An etag outweighs a date.
+  std::optional<Answer> check_conditions(const ObjectInfo& info) const {
+    const std::int64_t modified = info.mtime_ns / 1'000'000'000;
+    const auto date_of = [&](std::string_view name) -> std::optional<std::time_t> {
+      const auto text = header(name);
+      return text ? leat::http::parse_date(*text) : std::nullopt;
+    };
+    if (const auto wanted = header("if-match")) {
+      if (!matches_etag(*wanted, info.etag)) return precondition_failed();
+    } else if (const auto since = date_of("if-unmodified-since"); since && modified > *since) {
+      return precondition_failed();
+    }
+    bool is_unchanged = false;
+    if (const auto known = header("if-none-match")) {
+      is_unchanged = matches_etag(*known, info.etag);
+    } else if (const auto since = date_of("if-modified-since")) {
+      is_unchanged = modified <= *since;
+    }
+    if (!is_unchanged) return std::nullopt;
+    Answer answer;
+    answer.status = 304;
+    answer.headers = fmt::format("ETag: \"{}\"\r\nLast-Modified: {}\r\n", info.etag,
+                                 leat::http::format_date(modified));
+    return answer;
+  }
+  Answer precondition_failed() const {
+    return failure({412, "PreconditionFailed", "the object is not in the state asked for"});
+  }
+
+  // "response-content-type=…" and its like: the presigned link says how a browser is to take it.
+  void override_headers(std::string& headers) const {
+    constexpr std::string_view kPrefix = "response-";
+    for (const auto& [name, value] : request_.query.all()) {
+      if (!name.starts_with(kPrefix) || value.find_first_of("\r\n") != value.npos) continue;
+      const std::string_view overridden = std::string_view(name).substr(kPrefix.size());
+      remove_line(headers, overridden);
+      headers += fmt::format("{}: {}\r\n", overridden, value);
+    }
+  }
+  static void remove_line(std::string& headers, std::string_view lower_case_name) {
+    for (std::size_t at = 0; at < headers.size();) {
+      const std::size_t end = headers.find("\r\n", at) + 2;
+      const std::string_view line = std::string_view(headers).substr(at, end - at);
+      if (leat::http::equals_ignoring_case(line.substr(0, line.find(':')), lower_case_name)) {
+        headers.erase(at, end - at);
+      } else {
+        at = end;
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::optional<std::size_t> append_object_headers(std::span<char> space, const ObjectInfo& info) {
+  std::size_t used = 0;
+  const auto append = [&](fmt::string_view format, const auto&... values) {
+    const auto written = fmt::vformat_to_n(space.data() + used, space.size() - used, format,
+                                           fmt::make_format_args(values...));
+    used += written.size;
+    return used <= space.size();
+  };
+  std::string_view type = kDefaultContentType;
+  if (info.metadata) {
+    for (const auto& [name, value] : info.metadata->headers) {
+      if (name == "content-type") {
+        type = value;
+      } else if (!append("{}: {}\r\n", name, value)) {
+        return std::nullopt;
+      }
+    }
+    for (const auto& [name, value] : info.metadata->user) {
+      if (!append("x-amz-meta-{}: {}\r\n", name, value)) return std::nullopt;
+    }
+  }
+  std::array<char, leat::http::kDateBytes> date;
+  leat::http::format_date_into(info.mtime_ns / 1'000'000'000, date);
+  if (!append("Content-Type: {}\r\nETag: \"{}\"\r\nLast-Modified: {}\r\nAccept-Ranges: bytes\r\n",
+              type, info.etag, std::string_view(date.data(), date.size()))) {
+    return std::nullopt;
+  }
+  return used;
+}
+
+std::unique_ptr<Exchange> make_get_object(S3Request request, Buckets& buckets) {
+  return std::make_unique<GetObject>(std::move(request), buckets);
+}
+
+}  // namespace leat::doors::http::s3

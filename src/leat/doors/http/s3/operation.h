@@ -1,0 +1,61 @@
+// Operation: the base of what S3 requests ask for.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leat/doors/http/application.h"
+#include "leat/doors/http/s3/buckets.h"
+#include "leat/doors/http/s3/error.h"
+#include "leat/doors/http/s3/request.h"
+
+namespace leat::doors::http::s3 {
+
+inline constexpr std::string_view kDefaultContentType = "binary/octet-stream";
+inline constexpr std::string_view kUserPrefix = "x-amz-meta-";
+
+// Performs, and tells an error as S3 does. A body is read and dropped unless consume() is
+// overridden.
+class Operation : public Exchange {
+ public:
+  Operation(S3Request request, Buckets& buckets)
+      : request_(std::move(request)), buckets_(buckets) {}
+
+  Status consume(std::span<const std::byte> /*piece*/, const Context& /*context*/) override {
+    return ok_status();
+  }
+  Answer respond(const Context& context) final;
+
+ protected:
+  virtual Result<Answer> perform(const Context& context) = 0;
+
+  // kNotFound with S3's own code.
+  Result<std::shared_ptr<ObjectStore>> bucket();
+  Answer failure(const S3Error& error) const;
+  std::optional<std::string_view> header(std::string_view name) const {
+    return request_.head->header(name);
+  }
+
+  const S3Request request_;
+  Buckets& buckets_;
+
+ private:
+  bool has_no_bucket_ = false;
+};
+
+// If-Match and "If-None-Match: *" of a change.
+Result<Precondition> precondition_of(const leat::http::RequestHead& head);
+
+// One function a file.
+std::unique_ptr<Exchange> make_get_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_put_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_delete_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_list_objects(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_list_buckets(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_bucket_operation(S3Request request, Buckets& buckets);
+
+}  // namespace leat::doors::http::s3

@@ -1,0 +1,78 @@
+// PutObject.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "leat/doors/http/s3/operation.h"
+
+namespace leat::doors::http::s3 {
+namespace {
+
+// Headers that describe the content and come back with it.
+constexpr std::array<std::string_view, 6> kContentHeaders{"cache-control",    "content-disposition",
+                                                          "content-encoding", "content-language",
+                                                          "content-type",     "expires"};
+
+class PutObject final : public Operation {
+ public:
+  using Operation::Operation;
+
+  Status consume(std::span<const std::byte> piece, const Context& context) override {
+    Status status = start(context);
+    if (status.ok()) status = writer_->append(piece, context);
+    if (!status.ok()) error_ = status.error();
+    return status;
+  }
+
+ protected:
+  Result<Answer> perform(const Context& context) override {
+    if (error_) return *error_;
+    RETURN_IF_ERROR(start(context));
+    ASSIGN_OR_RETURN(const ObjectInfo info, writer_->commit({}, context));
+    Answer answer;
+    answer.headers = fmt::format("ETag: \"{}\"\r\n", info.etag);
+    return answer;
+  }
+
+ private:
+  Status start(const Context& context) {
+    if (writer_) return ok_status();
+    ASSIGN_OR_RETURN(const auto store, bucket());
+    CreateOptions options;
+    options.expected_size_bytes = request_.head->content_length();
+    options.metadata = metadata();
+    ASSIGN_OR_RETURN(options.precondition, precondition_of(*request_.head));
+    ASSIGN_OR_RETURN(writer_, store->create(request_.address.key, options, context));
+    return ok_status();
+  }
+
+  Metadata metadata() const {
+    Metadata metadata;
+    for (const leat::http::Header& sent : request_.head->headers()) {
+      std::string name(sent.name);
+      for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      if (name.starts_with(kUserPrefix)) {
+        metadata.user[name.substr(kUserPrefix.size())] = sent.value;
+      } else if (std::find(kContentHeaders.begin(), kContentHeaders.end(), name) !=
+                 kContentHeaders.end()) {
+        // What S3 answers when nothing was given need not be kept.
+        if (name != "content-type" || sent.value != kDefaultContentType) {
+          metadata.headers[name] = sent.value;
+        }
+      }
+    }
+    return metadata;
+  }
+
+  std::unique_ptr<ObjectWriter> writer_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> make_put_object(S3Request request, Buckets& buckets) {
+  return std::make_unique<PutObject>(std::move(request), buckets);
+}
+
+}  // namespace leat::doors::http::s3

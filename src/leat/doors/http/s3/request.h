@@ -1,0 +1,36 @@
+// S3Request: an HTTP request as S3 understands it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "leat/base/result.h"
+#include "leat/doors/http/s3/address.h"
+#include "leat/http/request_head.h"
+
+namespace leat::doors::http::s3 {
+
+// What stands behind the '?', decoded. "acl" alone has an empty value.
+class Query {
+ public:
+  static Result<Query> parse(std::string_view text);
+
+  std::optional<std::string_view> find(std::string_view name) const;
+  bool has(std::string_view name) const { return find(name).has_value(); }
+  const std::vector<std::pair<std::string, std::string>>& all() const { return parameters_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+struct S3Request {
+  const leat::http::RequestHead* head = nullptr;
+  Address address;
+  Query query;
+  std::string request_id;
+};
+
+}  // namespace leat::doors::http::s3

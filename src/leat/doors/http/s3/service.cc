@@ -1,0 +1,108 @@
+#include "leat/doors/http/s3/service.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "leat/doors/http/s3/operations.h"
+#include "leat/http/date.h"
+
+namespace leat::doors::http::s3 {
+namespace {
+
+using leat::http::Method;
+
+// Decodes into `space`; nothing when it does not fit or is malformed.
+std::optional<std::string_view> decode_into(std::string_view text, std::span<char> space) {
+  const auto hex = [](char c) -> int {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+  };
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (count == space.size()) return std::nullopt;
+    char c = text[i];
+    if (c == '%') {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = hex(text[i + 1]);
+      const int low = hex(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      c = static_cast<char>(high * 16 + low);
+      i += 2;
+    }
+    space[count++] = c;
+  }
+  return std::string_view(space.data(), count);
+}
+
+// Whether the answer depends on nothing but the name.
+bool is_plain_read(const RequestHead& head) {
+  if (head.method() != Method::kGet && head.method() != Method::kHead) return false;
+  if (!head.query().empty()) return false;
+  for (const leat::http::Header& header : head.headers()) {
+    const char first = static_cast<char>(header.name.front() | 0x20);
+    if (first == 'r' && leat::http::equals_ignoring_case(header.name, "range")) return false;
+    if (first == 'i' && header.name.size() > 3 &&
+        leat::http::equals_ignoring_case(header.name.substr(0, 3), "if-")) {
+      return false;
+    }
+    if (first == 'a' && leat::http::equals_ignoring_case(header.name, "authorization"))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+S3Service::S3Service(std::shared_ptr<local::LocalStore> store, S3Options options)
+    : options_(std::move(options)), buckets_(std::move(store)) {}
+
+std::string S3Service::next_request_id() {
+  return fmt::format("{:016X}", requests_.fetch_add(1, std::memory_order_relaxed));
+}
+
+std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const QuickSpace& space) {
+  if (!is_plain_read(head) || !options_.domains.empty()) return std::nullopt;
+  std::string_view path = head.path();
+  path.remove_prefix(1);
+  const std::size_t slash = path.find('/');
+  if (slash == path.npos || slash + 1 == path.size()) return std::nullopt;
+  const auto bucket = buckets_.find(path.substr(0, slash));
+  if (!bucket) return std::nullopt;
+  std::array<char, kMaxNameBytes> name_space;
+  const auto name = decode_into(path.substr(slash + 1), name_space);
+  if (!name) return std::nullopt;
+  thread_local ObjectInfo info;  // keeps the memory of its strings
+  const auto bytes = bucket->read_now(*name, space.body, info);
+  if (!bytes) return std::nullopt;
+  const auto end = append_object_headers(space.headers, info);
+  if (!end) return std::nullopt;
+  QuickAnswer answer;
+  answer.header_bytes = *end;
+  answer.body = *bytes;
+  if (head.method() == Method::kHead) answer.length_of_head = bytes->size();
+  return answer;
+}
+
+std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {
+  S3Request request;
+  request.head = &head;
+  request.request_id = next_request_id();
+  auto address = address_of(head, options_.domains);
+  auto query = Query::parse(head.query());
+  if (!address.ok()) return make_refusal(std::move(request), s3_error(address.error()));
+  if (!query.ok()) return make_refusal(std::move(request), s3_error(query.error()));
+  request.address = *std::move(address);
+  request.query = *std::move(query);
+  return make_operation(std::move(request), buckets_);
+}
+
+Answer S3Service::refuse(const Error& error) {
+  S3Error told = s3_error(error);
+  if (error.code() == ErrorCode::kTooLarge) told.status = 431;
+  return error_answer(told, "", next_request_id());
+}
+
+}  // namespace leat::doors::http::s3

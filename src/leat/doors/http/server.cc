@@ -1,0 +1,428 @@
+#include "leat/doors/http/server.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
+#include <list>
+#include <thread>
+#include <vector>
+
+#include "leat/base/executor.h"
+#include "leat/base/mutex.h"
+#include "leat/doors/http/connection.h"
+#include "leat/http/date.h"
+
+namespace leat::doors::http {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What all loops of a server share.
+struct Shared {
+  Shared(const ServerOptions& server_options, Application& the_application)
+      : options(server_options),
+        application(the_application),
+        // A connection has one task at a time, so submit() never waits for room.
+        pool({.thread_count = server_options.pool_threads,
+              .queue_capacity = server_options.max_connections + 1,
+              .thread_name = "leat-http"}) {}
+
+  const ServerOptions options;
+  Application& application;
+  std::atomic<bool> is_draining{false};
+  std::atomic<bool> is_stopping{false};  // cut what is still there
+  std::atomic<std::uint64_t> connections{0};
+  std::atomic<std::uint64_t> accepted{0};
+  std::atomic<std::uint64_t> refused{0};
+  std::atomic<std::uint64_t> requests{0};
+  ThreadPoolExecutor pool;
+};
+
+// A thread that waits for the sockets of its connections.
+class Loop {
+ public:
+  explicit Loop(Shared& shared) : shared_(shared) {}
+  ~Loop() {
+    if (epoll_ >= 0) close(epoll_);
+    if (wake_ >= 0) close(wake_);
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  Status open() {
+    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (epoll_ < 0 || wake_ < 0) return Error::from_errno(errno, "make an event loop");
+    return watch(wake_, EPOLLIN, &wake_);
+  }
+
+  // The loop that has the listener hands its connections to all.
+  Status listen_on(int listener, std::vector<Loop*> loops) {
+    listener_ = listener;
+    peers_ = std::move(loops);
+    return watch(listener_, EPOLLIN, &listener_);
+  }
+
+  void start() {
+    thread_ = std::jthread([this] { run(); });
+  }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // From any thread.
+  void add(int socket) {
+    {
+      MutexLock lock(mutex_);
+      new_sockets_.push_back(socket);
+    }
+    wake();
+  }
+  void wake() const {
+    const std::uint64_t one = 1;
+    (void)!write(wake_, &one, sizeof(one));
+  }
+
+ private:
+  // A connection and where it stands in the loop.
+  struct Client {
+    Client(int socket, Application& application, const Connection::Options& options)
+        : connection(socket, application, options) {}
+    Connection connection;
+    std::list<Client>::iterator self;
+    SteadyTime moved;
+    std::uint64_t counted_requests = 0;
+    Connection::Want want = Connection::Want::kRead;
+    bool is_in_pool = false;
+    bool has_event = false;  // came while it was in the pool
+    bool is_gone = false;
+  };
+
+  Status watch(int descriptor, std::uint32_t events, void* who) const {
+    epoll_event event{};
+    event.events = events;
+    event.data.ptr = who;
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
+      return Error::from_errno(errno, "epoll_ctl");
+    }
+    return ok_status();
+  }
+
+  void run();
+  void handle(const epoll_event& event);
+  void take_messages();
+  void accept_all();
+  void adopt(int socket);
+  void advance(Client& client);
+  void submit(Client& client);
+  void remove(Client& client);
+  void look_after_time();
+  void drain();
+
+  Shared& shared_;
+  int epoll_ = -1;
+  int wake_ = -1;
+  int listener_ = -1;
+  std::vector<Loop*> peers_;
+  std::size_t next_peer_ = 0;
+  SteadyTime now_;
+  std::time_t date_ = 0;
+  std::list<Client> clients_;       // the one that moved last is last
+  std::list<Client> gone_clients_;  // whose events may still be in hand
+  std::unique_ptr<LoopSpace> space_ = std::make_unique<LoopSpace>();
+  Mutex mutex_;
+  std::vector<int> new_sockets_ GUARDED_BY(mutex_);
+  std::vector<Client*> returned_ GUARDED_BY(mutex_);  // from the pool
+  std::jthread thread_;
+};
+
+void Loop::run() {
+  std::array<epoll_event, 256> events;
+  SteadyTime next_look = std::chrono::steady_clock::now();
+  while (!(shared_.is_draining.load() && clients_.empty())) {
+    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 1000);
+    now_ = std::chrono::steady_clock::now();
+    if (const std::time_t time = std::time(nullptr); time != date_) {
+      date_ = time;
+      space_->date = leat::http::date_line(time);
+    }
+    for (int i = 0; i < count; ++i) handle(events[static_cast<std::size_t>(i)]);
+    gone_clients_.clear();
+    if (now_ >= next_look || shared_.is_draining.load()) {
+      look_after_time();
+      gone_clients_.clear();
+      next_look = now_ + std::chrono::seconds(1);
+    }
+  }
+}
+
+void Loop::handle(const epoll_event& event) {
+  if (event.data.ptr == &wake_) {
+    std::uint64_t count = 0;
+    (void)!read(wake_, &count, sizeof(count));
+    take_messages();
+  } else if (event.data.ptr == &listener_) {
+    accept_all();
+  } else {
+    Client& client = *static_cast<Client*>(event.data.ptr);
+    if (client.is_gone) return;
+    if ((event.events & (EPOLLHUP | EPOLLERR)) != 0) client.connection.cancel();
+    if (client.is_in_pool) {
+      client.has_event = true;
+      return;
+    }
+    advance(client);
+  }
+}
+
+void Loop::take_messages() {
+  std::vector<int> sockets;
+  std::vector<Client*> returned;
+  {
+    MutexLock lock(mutex_);
+    sockets.swap(new_sockets_);
+    returned.swap(returned_);
+  }
+  for (const int socket : sockets) adopt(socket);
+  for (Client* client : returned) {
+    client->is_in_pool = false;
+    const bool goes_on = client->want == Connection::Want::kLoop || client->has_event;
+    client->has_event = false;
+    if (client->want == Connection::Want::kClose) {
+      remove(*client);
+    } else if (client->want == Connection::Want::kPool) {
+      submit(*client);
+    } else if (goes_on) {
+      advance(*client);
+    }
+  }
+}
+
+void Loop::accept_all() {
+  for (;;) {
+    const int socket = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (socket < 0) {
+      // Out of descriptors: those who wait are taken when one is free again.
+      if (errno == EMFILE || errno == ENFILE)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      return;
+    }
+    if (shared_.connections.load() >= shared_.options.max_connections) {
+      shared_.refused.fetch_add(1);
+      close(socket);
+      continue;
+    }
+    shared_.accepted.fetch_add(1);
+    shared_.connections.fetch_add(1);
+    Loop* const loop = peers_[next_peer_++ % peers_.size()];
+    if (loop == this) {
+      adopt(socket);
+    } else {
+      loop->add(socket);
+    }
+  }
+}
+
+void Loop::adopt(int socket) {
+  const int on = 1;
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  clients_.emplace_back(socket, shared_.application,
+                        Connection::Options{shared_.options.max_head_bytes});
+  Client& client = clients_.back();
+  client.self = std::prev(clients_.end());
+  client.moved = now_;
+  // Edges: a connection that is kept costs one call for all of its requests.
+  if (!watch(socket, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, &client).ok()) {
+    remove(client);
+    return;
+  }
+  advance(client);
+}
+
+void Loop::advance(Client& client) {
+  const bool was_reading_head = client.connection.is_reading_head();
+  if (shared_.is_draining.load(std::memory_order_relaxed)) client.connection.close_after_answer();
+  do {
+    client.want = client.connection.run_on_loop(*space_);
+  } while (client.want == Connection::Want::kLoop);
+  const std::uint64_t requests = client.connection.requests();
+  if (requests != client.counted_requests) {
+    shared_.requests.fetch_add(requests - std::exchange(client.counted_requests, requests),
+                               std::memory_order_relaxed);
+  }
+  // The time for a head runs from its first byte, however slowly the others follow.
+  if (!was_reading_head || !client.connection.is_reading_head()) {
+    client.moved = now_;
+    clients_.splice(clients_.end(), clients_, client.self);
+  }
+  if (client.want == Connection::Want::kClose) {
+    remove(client);
+  } else if (client.want == Connection::Want::kPool) {
+    submit(client);
+  }
+}
+
+void Loop::submit(Client& client) {
+  client.is_in_pool = true;
+  shared_.pool.submit([this, &client] {
+    client.want = client.connection.run_on_pool();
+    bool is_first = false;
+    {
+      MutexLock lock(mutex_);
+      is_first = returned_.empty();
+      returned_.push_back(&client);
+    }
+    if (is_first) wake();
+  });
+}
+
+void Loop::remove(Client& client) {
+  client.is_gone = true;
+  shared_.connections.fetch_sub(1);
+  (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, client.connection.socket(), nullptr);
+  gone_clients_.splice(gone_clients_.end(), clients_, client.self);
+}
+
+// Closes connections on which nothing moves, and when the server stops, those that are idle.
+void Loop::look_after_time() {
+  while (!clients_.empty() && now_ - clients_.front().moved > shared_.options.idle_timeout) {
+    Client& client = clients_.front();
+    if (client.is_in_pool) {
+      client.moved = now_;
+      clients_.splice(clients_.end(), clients_, client.self);
+    } else {
+      remove(client);
+    }
+  }
+  if (shared_.is_draining.load()) drain();
+}
+
+void Loop::drain() {
+  if (listener_ >= 0) {
+    (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+    listener_ = -1;
+  }
+  const bool cuts = shared_.is_stopping.load();
+  for (auto it = clients_.begin(); it != clients_.end();) {
+    Client& client = *it++;
+    client.connection.close_after_answer();
+    if (cuts) client.connection.cancel();
+    if (!client.is_in_pool && (cuts || client.connection.is_idle())) remove(client);
+  }
+}
+
+class RunningServer final : public Server {
+ public:
+  RunningServer(const ServerOptions& options, Application& application)
+      : shared_(options, application) {}
+  ~RunningServer() override { stop(std::chrono::milliseconds(0)); }
+
+  Status open();
+
+  std::uint16_t port() const override { return port_; }
+  void stop(std::chrono::milliseconds patience) override;
+  Counts counts() const override {
+    return {shared_.connections.load(), shared_.accepted.load(), shared_.refused.load(),
+            shared_.requests.load()};
+  }
+
+ private:
+  Status bind();
+
+  Shared shared_;
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+  std::vector<std::unique_ptr<Loop>> loops_;
+};
+
+Status RunningServer::bind() {
+  const ServerOptions& options = shared_.options;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(options.port);
+  const char* const host = options.host.empty() ? nullptr : options.host.c_str();
+  if (const int error = getaddrinfo(host, port.c_str(), &hints, &found); error != 0) {
+    return Error(ErrorCode::kInvalidArgument,
+                 fmt::format("{}: {}", options.host, gai_strerror(error)));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  Status status = Error(ErrorCode::kInvalidArgument, options.host + ": no address");
+  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+    const int socket = ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket < 0) continue;
+    const int on = 1;
+    (void)setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    sockaddr_storage bound{};
+    socklen_t length = sizeof(bound);
+    if (::bind(socket, address->ai_addr, address->ai_addrlen) == 0 && listen(socket, 4096) == 0 &&
+        getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) == 0) {
+      listener_ = socket;
+      port_ = ntohs(bound.ss_family == AF_INET6
+                        ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
+                        : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
+      return ok_status();
+    }
+    status = Error::from_errno(errno, fmt::format("listen on {}:{}", options.host, options.port));
+    close(socket);
+  }
+  return status;
+}
+
+Status RunningServer::open() {
+  RETURN_IF_ERROR(bind());
+  const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  const std::size_t count = shared_.options.loops > 0 ? shared_.options.loops : cores;
+  std::vector<Loop*> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    loops_.push_back(std::make_unique<Loop>(shared_));
+    RETURN_IF_ERROR(loops_.back()->open());
+    all.push_back(loops_.back().get());
+  }
+  RETURN_IF_ERROR(loops_.front()->listen_on(listener_, all));
+  for (Loop* loop : all) loop->start();
+  return ok_status();
+}
+
+void RunningServer::stop(std::chrono::milliseconds patience) {
+  if (listener_ >= 0) {
+    // The loops may still watch it; new connections are refused from here on.
+    (void)shutdown(listener_, SHUT_RD);
+  }
+  shared_.is_draining.store(true);
+  for (const auto& loop : loops_) loop->wake();
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (shared_.connections.load() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (const auto& loop : loops_) loop->wake();
+  }
+  shared_.is_stopping.store(true);
+  for (const auto& loop : loops_) loop->wake();
+  for (const auto& loop : loops_) loop->join();
+  loops_.clear();
+  if (listener_ >= 0) close(listener_);
+  listener_ = -1;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
+                                              Application& application) {
+  auto server = std::make_unique<RunningServer>(options, application);
+  RETURN_IF_ERROR(server->open());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace leat::doors::http
