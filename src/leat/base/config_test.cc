@@ -162,6 +162,7 @@ TEST_F(ConfigTest, CharactersBeyondAsciiStandInStringsAndComments) {
   EXPECT_THAT(errors_of("name\u02ff = 1\n"), HasSubstr("leat.toml:1: not TOML: a character"));
   EXPECT_THAT(errors_of("name = \"\"\"\\\n  \u00e9\"\"\""), HasSubstr("a backslash"));
   EXPECT_THAT(errors_of(std::string_view("na\0me = 1", 9)), HasSubstr("a character"));
+  EXPECT_THAT(errors_of("name = 1\"\"\"\"\ufedf#"), HasSubstr("a quote in the middle of a word"));
 }
 
 TEST_F(ConfigTest, DotsInStringsAreNotKeys) {

@@ -59,6 +59,9 @@ class TextScan {
     const char c = text_[position_];
     if (c == '#') {
       where_ = Where::kComment;
+    } else if ((c == '"' || c == '\'') && !can_start_string()) {
+      // The parser would take what follows for part of the word, where it must not be beyond ASCII.
+      problem_ = "a quote in the middle of a word";
     } else if (c == '"' || c == '\'') {
       quote_ = c;
       where_ = at_triple_quote() ? Where::kLongString : Where::kString;
@@ -92,6 +95,11 @@ class TextScan {
     } else if (next == position_ + 1) {
       ++position_;
     }
+  }
+
+  bool can_start_string() const {
+    return position_ == 0 ||
+           std::string_view(" \t\r\n=,.[{").find(text_[position_ - 1]) != std::string_view::npos;
   }
 
   bool at_triple_quote() const {
