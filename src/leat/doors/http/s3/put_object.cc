@@ -5,6 +5,7 @@
 #include <array>
 
 #include "leat/doors/http/s3/operation.h"
+#include "leat/doors/http/s3/signature.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -20,6 +21,7 @@ class PutObject final : public Operation {
 
   Status consume(std::span<const std::byte> piece, const Context& context) override {
     Status status = start(context);
+    if (status.ok() && digest_) digest_->add(piece);
     if (status.ok()) status = writer_->append(piece, context);
     if (!status.ok()) error_ = status.error();
     return status;
@@ -29,6 +31,10 @@ class PutObject final : public Operation {
   Result<Answer> perform(const Context& context) override {
     if (error_) return *error_;
     RETURN_IF_ERROR(start(context));
+    if (digest_ && digest_->finish() != request_.signer.payload_hash) {
+      return failure(
+          {400, "XAmzContentSHA256Mismatch", "the body is not the one whose SHA-256 was signed"});
+    }
     ASSIGN_OR_RETURN(const ObjectInfo info, writer_->commit({}, context));
     Answer answer;
     answer.headers = fmt::format("ETag: \"{}\"\r\n", info.etag);
@@ -38,6 +44,15 @@ class PutObject final : public Operation {
  private:
   Status start(const Context& context) {
     if (writer_) return ok_status();
+    switch (request_.signer.payload) {
+      case PayloadKind::kUnsigned:
+        break;
+      case PayloadKind::kHashed:
+        digest_.emplace();
+        break;
+      default:
+        return Error(ErrorCode::kUnsupported, "payloads in signed chunks are not supported yet");
+    }
     ASSIGN_OR_RETURN(const auto store, bucket());
     CreateOptions options;
     options.expected_size_bytes = request_.head->content_length();
@@ -65,6 +80,7 @@ class PutObject final : public Operation {
     return metadata;
   }
 
+  std::optional<Sha256> digest_;  // of a body whose hash was signed
   std::unique_ptr<ObjectWriter> writer_;
   std::optional<Error> error_;
 };

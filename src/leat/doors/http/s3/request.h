@@ -9,6 +9,7 @@
 
 #include "leat/base/result.h"
 #include "leat/doors/http/s3/address.h"
+#include "leat/doors/http/s3/signer.h"
 #include "leat/http/request_head.h"
 
 namespace leat::doors::http::s3 {
@@ -31,6 +32,7 @@ struct S3Request {
   Address address;
   Query query;
   std::string request_id;
+  Signer signer;
 };
 
 }  // namespace leat::doors::http::s3

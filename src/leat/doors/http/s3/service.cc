@@ -5,6 +5,7 @@
 #include <array>
 
 #include "leat/doors/http/s3/operations.h"
+#include "leat/doors/http/s3/signature.h"
 #include "leat/http/date.h"
 
 namespace leat::doors::http::s3 {
@@ -56,11 +57,20 @@ bool is_plain_read(const RequestHead& head) {
 
 }  // namespace
 
-S3Service::S3Service(std::shared_ptr<local::LocalStore> store, S3Options options)
-    : options_(std::move(options)), buckets_(std::move(store)) {}
+S3Service::S3Service(std::shared_ptr<local::LocalStore> store, Access access, S3Options options)
+    : access_(std::move(access)), options_(std::move(options)), buckets_(std::move(store)) {}
 
 std::string S3Service::next_request_id() {
   return fmt::format("{:016X}", requests_.fetch_add(1, std::memory_order_relaxed));
+}
+
+// A signature is compared here, too: that takes microseconds and no disk.
+bool S3Service::may_read_now(const RequestHead& head, std::string_view bucket,
+                             std::string_view name) {
+  if (!head.header("authorization")) return access_.allows("", Right::kRead, bucket, name);
+  std::optional<S3Error> error;
+  const auto request = parse(head, error);
+  return request.ok() && !error;
 }
 
 std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const QuickSpace& space) {
@@ -73,7 +83,7 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   if (!bucket) return std::nullopt;
   std::array<char, kMaxNameBytes> name_space;
   const auto name = decode_into(path.substr(slash + 1), name_space);
-  if (!name) return std::nullopt;
+  if (!name || !may_read_now(head, path.substr(0, slash), *name)) return std::nullopt;
   thread_local ObjectInfo info;  // keeps the memory of its strings
   const auto bytes = bucket->read_now(*name, space.body, info);
   if (!bytes) return std::nullopt;
@@ -86,16 +96,42 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   return answer;
 }
 
-std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {
+Result<S3Request> S3Service::parse(const RequestHead& head, std::optional<S3Error>& error) {
   S3Request request;
   request.head = &head;
+  ASSIGN_OR_RETURN(request.address, address_of(head, options_.domains));
+  ASSIGN_OR_RETURN(request.query, Query::parse(head.query()));
+  const auto secret_of = [&](std::string_view key) { return access_.secret_of(key); };
+  auto check = check_signature(request, secret_of, options_.clock->wall_ns() / 1'000'000'000);
+  error = std::move(check.error);
+  request.signer = std::move(check.signer);
+  if (!error) error = check_rights(request);
+  return request;
+}
+
+// What a method does to a bucket or an object, whatever the operation is in particular.
+std::optional<S3Error> S3Service::check_rights(const S3Request& request) const {
+  const Address& address = request.address;
+  const Method method = request.head->method();
+  const bool reads = method == Method::kGet || method == Method::kHead;
+  Right right = Right::kWrite;
+  if (reads) right = Right::kRead;
+  if (!reads && address.key.empty() && method != Method::kPost) right = Right::kAdmin;
+  const std::string_view name =
+      address.key.empty() ? request.query.find("prefix").value_or("") : address.key;
+  if (access_.allows(request.signer.access_key, right, address.bucket, name)) return std::nullopt;
+  return S3Error{403, "AccessDenied", "this key may not do that"};
+}
+
+std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {
+  std::optional<S3Error> error;
+  auto parsed = parse(head, error);
+  if (!parsed.ok()) error = s3_error(parsed.error());
+  S3Request request;
+  if (parsed.ok()) request = *std::move(parsed);
+  request.head = &head;
   request.request_id = next_request_id();
-  auto address = address_of(head, options_.domains);
-  auto query = Query::parse(head.query());
-  if (!address.ok()) return make_refusal(std::move(request), s3_error(address.error()));
-  if (!query.ok()) return make_refusal(std::move(request), s3_error(query.error()));
-  request.address = *std::move(address);
-  request.query = *std::move(query);
+  if (error) return make_refusal(std::move(request), *std::move(error));
   return make_operation(std::move(request), buckets_);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "leat/doors/http/application.h"
+#include "leat/doors/http/s3/access.h"
 #include "leat/doors/http/s3/buckets.h"
 #include "leat/doors/http/s3/error.h"
 #include "leat/doors/http/s3/request.h"
@@ -18,11 +19,12 @@ namespace leat::doors::http::s3 {
 
 struct S3Options {
   std::vector<std::string> domains;  // under which buckets are hosts
+  const Clock* clock = &Clock::system();
 };
 
 class S3Service final : public Application {
  public:
-  S3Service(std::shared_ptr<local::LocalStore> store, S3Options options);
+  S3Service(std::shared_ptr<local::LocalStore> store, Access access, S3Options options);
 
   std::optional<QuickAnswer> answer_now(const RequestHead& head, const QuickSpace& space) override;
   std::unique_ptr<Exchange> begin(const RequestHead& head) override;
@@ -30,7 +32,12 @@ class S3Service final : public Application {
 
  private:
   std::string next_request_id();
+  // The request, with its signer, or what is wrong with it.
+  Result<S3Request> parse(const RequestHead& head, std::optional<S3Error>& error);
+  bool may_read_now(const RequestHead& head, std::string_view bucket, std::string_view name);
+  std::optional<S3Error> check_rights(const S3Request& request) const;
 
+  const Access access_;
   const S3Options options_;
   Buckets buckets_;
   std::atomic<std::uint64_t> requests_{0};

@@ -26,7 +26,7 @@ class S3ServiceTest : public ::testing::Test {
     store_ =
         *local::LocalStore::create({directory_.make("drive")}, local::testing::small_options());
     ASSERT_TRUE(store_->create_bucket("photos", {}, {}).ok());
-    service_.emplace(store_, S3Options{});
+    service_.emplace(store_, Access(Anonymous::kWrite), S3Options{});
   }
 
   // By way of an exchange, as on the pool.
@@ -235,6 +235,68 @@ TEST_F(S3ServiceTest, NeverTakesOneOperationForAnother) {
     EXPECT_EQ(ask(line, "", "").status, 501) << line;
   }
   EXPECT_EQ(ask("GET /photos/cat").body, "meow");
+}
+
+// A clock that stands still, at the time of the signatures below.
+class StoppedClock final : public Clock {
+ public:
+  MonotonicTime now() const override { return {}; }
+  std::int64_t wall_ns() const override { return 1369353600'000'000'000; }
+  void sleep_for(std::chrono::nanoseconds /*duration*/) const override {}
+};
+
+TEST_F(S3ServiceTest, AsksForKeysUnlessToldOtherwise) {
+  ASSERT_EQ(ask("PUT /photos/cat", "", "meow").status, 200);
+  ASSERT_EQ(ask("GET /photos/cat").status, 200);
+  service_.emplace(store_, Access(), S3Options{});
+  for (const char* line :
+       {"GET /photos/cat", "PUT /photos/cat", "DELETE /photos/cat", "GET /photos", "GET /",
+        "PUT /fresh", "DELETE /photos", "POST /photos?delete"}) {
+    EXPECT_EQ(ask(line).status, 403) << line;
+  }
+  EXPECT_EQ(ask_now("GET /photos/cat").status, 0);
+  service_.emplace(store_, Access(Anonymous::kRead), S3Options{});
+  EXPECT_EQ(ask("GET /photos/cat").status, 200);
+  EXPECT_EQ(ask_now("GET /photos/cat").status, 200);
+  EXPECT_EQ(ask("PUT /photos/cat", "", "x").status, 403);
+  EXPECT_EQ(ask("PUT /fresh").status, 403);
+}
+
+TEST_F(S3ServiceTest, ComparesABodyWithItsSignedHashBeforeItIsSeen) {
+  const StoppedClock clock;
+  S3Options options;
+  options.domains = {"s3.amazonaws.com"};
+  options.clock = &clock;
+  Access access;
+  ASSERT_TRUE(access
+                  .add_keys("AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY "
+                            "write:examplebucket")
+                  .ok());
+  service_.emplace(store_, std::move(access), options);
+  ASSERT_TRUE(store_->create_bucket("examplebucket", {}, {}).ok());
+  // Amazon's published example of a PUT.
+  const auto put = [&](const std::string& body) {
+    const std::string text = fmt::format(
+        "PUT /test$file.text HTTP/1.1\r\nHost: examplebucket.s3.amazonaws.com\r\n"
+        "Date: Fri, 24 May 2013 00:00:00 GMT\r\nx-amz-date: 20130524T000000Z\r\n"
+        "x-amz-storage-class: REDUCED_REDUNDANCY\r\nx-amz-content-sha256: "
+        "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072\r\n"
+        "Content-Length: {}\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/"
+        "20130524/us-east-1/s3/aws4_request,SignedHeaders=date;host;x-amz-content-sha256;"
+        "x-amz-date;x-amz-storage-class,Signature="
+        "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd\r\n\r\n",
+        body.size());
+    RequestHead head;
+    EXPECT_TRUE(head.parse(text).ok());
+    const auto exchange = service_->begin(head);
+    (void)exchange->consume(std::as_bytes(std::span(body)), {});
+    return exchange->respond({}).status;
+  };
+  const auto bucket = *store_->bucket("examplebucket");
+  EXPECT_EQ(put("Welcome to Amazon S4."), 400);
+  EXPECT_FALSE(bucket->stat("test$file.text", {}).ok());
+  EXPECT_EQ(put("Welcome to Amazon S3."), 200);
+  EXPECT_TRUE(bucket->stat("test$file.text", {}).ok());
 }
 
 TEST(XmlWriter, IsWellFormedWhateverTheTextIs) {

@@ -284,6 +284,24 @@ Digest sha256(std::string_view bytes) {
   return digest;
 }
 
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  CHECK(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+}
+
+void Sha256::Free::operator()(evp_md_ctx_st* context) const {
+  EVP_MD_CTX_free(context);
+}
+
+void Sha256::add(std::span<const std::byte> bytes) {
+  CHECK(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+}
+
+std::string Sha256::finish() {
+  Digest digest;
+  CHECK(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) == 1);
+  return hex(digest);
+}
+
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   Digest digest;
   unsigned int size = 0;

@@ -1,0 +1,60 @@
+// Access: who may do what.
+//
+// Keys are kept in a file that only its owner may read, one a line:
+//   ACCESS-KEY SECRET RIGHT[:BUCKET[/PREFIX]]…
+// RIGHT is "read", "write" (which includes reading) or "admin" (which includes everything, and to
+// make and remove buckets); without a bucket it holds for all. '#' begins a comment.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leat/base/result.h"
+
+namespace leat::doors::http::s3 {
+
+enum class Right : std::uint8_t { kRead, kWrite, kAdmin };  // each includes those before it
+
+struct Grant {
+  Right right = Right::kRead;
+  std::string bucket;  // empty: every bucket
+  std::string prefix;  // of names
+};
+
+// What requests without a signature may do.
+enum class Anonymous : std::uint8_t { kNothing, kRead, kWrite };
+
+// Immutable; safe for concurrent use.
+class Access {
+ public:
+  explicit Access(Anonymous anonymous = Anonymous::kNothing) : anonymous_(anonymous) {}
+
+  // The keys of a file's text. kInvalidArgument names the line and never shows a secret.
+  Status add_keys(std::string_view text);
+  void add_key(std::string id, std::string secret, std::vector<Grant> grants);
+
+  std::optional<std::string> secret_of(std::string_view access_key) const;
+  // An empty key is nobody. `bucket` is empty for what concerns all buckets; `name` is a name, or
+  // the prefix of a listing.
+  bool allows(std::string_view access_key, Right right, std::string_view bucket,
+              std::string_view name) const;
+  std::size_t size() const noexcept { return keys_.size(); }
+
+ private:
+  struct Key {
+    std::string secret;
+    std::vector<Grant> grants;
+  };
+  Anonymous anonymous_;
+  std::map<std::string, Key, std::less<>> keys_;
+};
+
+// A new line for the file, with every right.
+Result<std::string> make_admin_key();
+
+}  // namespace leat::doors::http::s3
