@@ -277,8 +277,9 @@ Connection::Gathered Connection::gather_chunked() {
         (void)refuse(std::move(data).error());
         return Gathered::kRefused;
       }
-      std::memcpy(active.piece.get() + active.piece_bytes, data->data(), data->size());
-      active.piece_bytes += data->size();
+      const auto bytes = std::as_bytes(std::span(*data));
+      std::copy(bytes.begin(), bytes.end(), active.piece.get() + active.piece_bytes);
+      active.piece_bytes += bytes.size();
       rest.remove_prefix(before - window.size());
     }
     input_.erase(0, input_.size() - rest.size());
