@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
+#include "leat/doors/http/s3/chunked_payload.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/signature.h"
 
@@ -22,7 +24,12 @@ class PutObject final : public Operation {
   Status consume(std::span<const std::byte> piece, const Context& context) override {
     Status status = start(context);
     if (status.ok() && digest_) digest_->add(piece);
-    if (status.ok()) status = writer_->append(piece, context);
+    if (status.ok()) {
+      const auto append = [&](std::span<const std::byte> part) {
+        return writer_->append(part, context);
+      };
+      status = chunks_ ? chunks_->feed(piece, append) : append(piece);
+    }
     if (!status.ok()) error_ = status.error();
     return status;
   }
@@ -35,6 +42,7 @@ class PutObject final : public Operation {
       return failure(
           {400, "XAmzContentSHA256Mismatch", "the body is not the one whose SHA-256 was signed"});
     }
+    if (chunks_) RETURN_IF_ERROR(check_chunks());
     ASSIGN_OR_RETURN(const ObjectInfo info, writer_->commit({}, context));
     Answer answer;
     answer.headers = fmt::format("ETag: \"{}\"\r\n", info.etag);
@@ -42,6 +50,20 @@ class PutObject final : public Operation {
   }
 
  private:
+  // The body came in chunks: all of it, as long as announced, and with no trailer whose checksum
+  // we cannot compare yet.
+  Status check_chunks() const {
+    RETURN_IF_ERROR(chunks_->finish());
+    if (const auto announced = header("x-amz-decoded-content-length");
+        announced && *announced != std::to_string(chunks_->decoded_bytes())) {
+      return Error(ErrorCode::kInvalidArgument, "the body is not as long as announced");
+    }
+    if (!chunks_->trailers().empty()) {
+      return Error(ErrorCode::kUnsupported, "checksums in trailers are not compared yet");
+    }
+    return ok_status();
+  }
+
   Status start(const Context& context) {
     if (writer_) return ok_status();
     switch (request_.signer.payload) {
@@ -51,11 +73,12 @@ class PutObject final : public Operation {
         digest_.emplace();
         break;
       default:
-        return Error(ErrorCode::kUnsupported, "payloads in signed chunks are not supported yet");
+        chunks_.emplace(request_.signer);
+        break;
     }
     ASSIGN_OR_RETURN(const auto store, bucket());
     CreateOptions options;
-    options.expected_size_bytes = request_.head->content_length();
+    if (!chunks_) options.expected_size_bytes = request_.head->content_length();
     options.metadata = metadata();
     ASSIGN_OR_RETURN(options.precondition, precondition_of(*request_.head));
     ASSIGN_OR_RETURN(writer_, store->create(request_.address.key, options, context));
@@ -71,6 +94,8 @@ class PutObject final : public Operation {
         metadata.user[name.substr(kUserPrefix.size())] = sent.value;
       } else if (std::find(kContentHeaders.begin(), kContentHeaders.end(), name) !=
                  kContentHeaders.end()) {
+        // "aws-chunked" is how it came, not what it is.
+        if (name == "content-encoding" && sent.value == "aws-chunked") continue;
         // What S3 answers when nothing was given need not be kept.
         if (name != "content-type" || sent.value != kDefaultContentType) {
           metadata.headers[name] = sent.value;
@@ -81,6 +106,7 @@ class PutObject final : public Operation {
   }
 
   std::optional<Sha256> digest_;  // of a body whose hash was signed
+  std::optional<ChunkedPayload> chunks_;
   std::unique_ptr<ObjectWriter> writer_;
   std::optional<Error> error_;
 };

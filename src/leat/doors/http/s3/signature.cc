@@ -27,12 +27,6 @@ std::string to_lower(std::string_view text) {
   return lower;
 }
 
-std::string hex(const Digest& digest) {
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 std::string_view view(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
@@ -276,6 +270,12 @@ SignatureCheck check_claim(const S3Request& request, const Claim& claim, const S
 }
 
 }  // namespace
+
+std::string hex(const Digest& digest) {
+  std::string text;
+  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
 
 Digest sha256(std::string_view bytes) {
   Digest digest;

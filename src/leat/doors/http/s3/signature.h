@@ -21,6 +21,7 @@ struct evp_md_ctx_st;  // OpenSSL's
 
 namespace leat::doors::http::s3 {
 
+std::string hex(const Digest& digest);
 Digest sha256(std::string_view bytes);
 // Of bytes that come in pieces.
 class Sha256 {
