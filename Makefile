@@ -9,12 +9,13 @@ TEST_JOBS ?= 2
 # Stages of `make test-deep`, all by default, and the seconds each fuzzer gets in it.
 STAGES ?=
 FUZZ_SECONDS ?= 60
+KILLS ?= 10000
 
 # A second clone of the same code finds what the first compiled.
 export CCACHE_BASEDIR ?= $(CURDIR)
 export CCACHE_NOHASHDIR ?= 1
 
-.PHONY: help deps build test test-deep test-peers demo bench format tidy clean
+.PHONY: help deps build test test-deep test-peers kill-storm demo bench format tidy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +35,9 @@ test-deep: deps ## sanitizers, storms, fuzzers, clang-tidy (STAGES="asan fuzz" F
 
 test-peers: build ## test against the real servers of other systems
 	@scripts/test-peers.sh
+
+kill-storm: build ## kill a writer 10,000 times and check what it was promised (KILLS=10000)
+	@LEAT_KILLS=$(KILLS) build/release/bin/kill_test
 
 demo: build ## make a small store and show the main job
 	@scripts/demo.sh
