@@ -212,7 +212,13 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   Change change(record, {});
   change.precondition = options.precondition;
   change.wait_for_disk = effective(options.durability, *state_) != Durability::kMemory;
-  RETURN_IF_ERROR(engine->commit(home, change, context));
+  const Status committed = engine->commit(home, change, context);
+  if (committed.failed_with(ErrorCode::kUnavailable)) {
+    // The drives of the store changed meanwhile: the files may have to be on another one now.
+    ASSIGN_OR_RETURN(const auto home_now, engine->home(target_key));
+    if (home_now != home) return ObjectStore::copy(source, target, options, context);
+  }
+  RETURN_IF_ERROR(committed);
   store_->changed();
   return info_of(change.record);
 }

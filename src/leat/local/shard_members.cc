@@ -152,6 +152,11 @@ Result<std::uint64_t> write_index(Engine& engine, std::string_view shard_key,
   const Status status = engine.commit(drive, change, context);
   if (is_large && !status.ok()) drive->discard_adopted(extents.front().path, status.error().code());
   if (is_large) drive->end_adoption(extents.front().path);
+  if (status.failed_with(ErrorCode::kUnavailable)) {
+    ASSIGN_OR_RETURN(const auto home_now, engine.home(key));
+    // The drives of the store changed meanwhile.
+    if (home_now != drive) return write_index(engine, shard_key, blob, durability, context);
+  }
   if (!status.ok()) return status.error();
   return number;
 }
