@@ -161,7 +161,7 @@ class LocalObjectWriter final : public ObjectWriter {
       if (!moved.ok()) {
         drive_->discard_adopted(path, status.error().code());
         drive_->end_adoption(path);
-        return status;
+        return moved.failed_with(ErrorCode::kUnavailable) ? status : moved;
       }
       path = record_.extents.front().path;
     }

@@ -53,6 +53,7 @@ class Loop {
  public:
   explicit Loop(Shared& shared) : shared_(shared) {}
   ~Loop() {
+    for (const int socket : new_sockets_) close(socket);  // came while the server stopped
     if (epoll_ >= 0) close(epoll_);
     if (wake_ >= 0) close(wake_);
   }

@@ -27,7 +27,6 @@ struct ServerOptions {
   std::size_t max_head_bytes = 32 << 10;
   // A connection on which nothing moves for so long is closed, and one whose head takes so long.
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
-  std::chrono::milliseconds head_timeout = std::chrono::seconds(20);
 };
 
 class Server {

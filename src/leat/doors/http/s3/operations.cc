@@ -29,7 +29,7 @@ class Refusal final : public Exchange {
 
 // Parameters that do not change what is asked for: names that clients give their requests, the
 // signature of a presigned one, and what the operations below understand.
-constexpr std::array<std::string_view, 16> kKnownParameters{"continuation-token",
+constexpr std::array<std::string_view, 15> kKnownParameters{"continuation-token",
                                                             "delimiter",
                                                             "encoding-type",
                                                             "fetch-owner",
@@ -37,7 +37,6 @@ constexpr std::array<std::string_view, 16> kKnownParameters{"continuation-token"
                                                             "location",
                                                             "marker",
                                                             "max-keys",
-                                                            "partNumber",
                                                             "prefix",
                                                             "start-after",
                                                             "x-id",
@@ -54,6 +53,24 @@ bool is_understood(const Query& query) {
   });
 }
 
+// Headers by which a PUT asks for more than to keep its body. Whoever sends one would take silence
+// for a yes.
+constexpr std::array<std::string_view, 6> kUnhonouredPrefixes{"content-md5",
+                                                              "x-amz-checksum-",
+                                                              "x-amz-copy-source",
+                                                              "x-amz-object-lock-",
+                                                              "x-amz-server-side-encryption",
+                                                              "x-amz-tagging"};
+
+bool asks_for_more(const RequestHead& head) {
+  return std::any_of(head.headers().begin(), head.headers().end(), [](const auto& header) {
+    return std::any_of(
+        kUnhonouredPrefixes.begin(), kUnhonouredPrefixes.end(), [&](std::string_view prefix) {
+          return leat::http::equals_ignoring_case(header.name.substr(0, prefix.size()), prefix);
+        });
+  });
+}
+
 }  // namespace
 
 std::unique_ptr<Exchange> make_refusal(S3Request request, S3Error error) {
@@ -67,7 +84,9 @@ std::unique_ptr<Exchange> make_operation(S3Request request, Buckets& buckets) {
   if (is_understood(request.query)) {
     if (!request.address.key.empty()) {
       if (reads) return make_get_object(std::move(request), buckets);
-      if (method == Method::kPut) return make_put_object(std::move(request), buckets);
+      if (method == Method::kPut && !asks_for_more(*request.head)) {
+        return make_put_object(std::move(request), buckets);
+      }
       if (method == Method::kDelete) return make_delete_object(std::move(request), buckets);
     } else if (!request.address.bucket.empty()) {
       if (method == Method::kGet && !request.query.has("location")) {

@@ -6,7 +6,6 @@
 
 #include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/signature.h"
-#include "leat/http/date.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -38,7 +37,7 @@ std::optional<std::string_view> decode_into(std::string_view text, std::span<cha
   return std::string_view(space.data(), count);
 }
 
-// Whether the answer depends on nothing but the name.
+// Whether the answer depends on nothing but the name. Signatures are checked on the pool.
 bool is_plain_read(const RequestHead& head) {
   if (head.method() != Method::kGet && head.method() != Method::kHead) return false;
   if (!head.query().empty()) return false;
@@ -64,15 +63,6 @@ std::string S3Service::next_request_id() {
   return fmt::format("{:016X}", requests_.fetch_add(1, std::memory_order_relaxed));
 }
 
-// A signature is compared here, too: that takes microseconds and no disk.
-bool S3Service::may_read_now(const RequestHead& head, std::string_view bucket,
-                             std::string_view name) {
-  if (!head.header("authorization")) return access_.allows("", Right::kRead, bucket, name);
-  std::optional<S3Error> error;
-  const auto request = parse(head, error);
-  return request.ok() && !error;
-}
-
 std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const QuickSpace& space) {
   if (!is_plain_read(head) || !options_.domains.empty()) return std::nullopt;
   std::string_view path = head.path();
@@ -83,7 +73,7 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   if (!bucket) return std::nullopt;
   std::array<char, kMaxNameBytes> name_space;
   const auto name = decode_into(path.substr(slash + 1), name_space);
-  if (!name || !may_read_now(head, path.substr(0, slash), *name)) return std::nullopt;
+  if (!name || !access_.allows("", Right::kRead, path.substr(0, slash), *name)) return std::nullopt;
   thread_local ObjectInfo info;  // keeps the memory of its strings
   const auto bytes = bucket->read_now(*name, space.body, info);
   if (!bytes) return std::nullopt;

@@ -34,7 +34,6 @@ class S3Service final : public Application {
   std::string next_request_id();
   // The request, with its signer, or what is wrong with it.
   Result<S3Request> parse(const RequestHead& head, std::optional<S3Error>& error);
-  bool may_read_now(const RequestHead& head, std::string_view bucket, std::string_view name);
   std::optional<S3Error> check_rights(const S3Request& request) const;
 
   const Access access_;

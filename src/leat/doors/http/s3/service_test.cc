@@ -234,6 +234,13 @@ TEST_F(S3ServiceTest, NeverTakesOneOperationForAnother) {
         "PUT /photos/cat?partNumber=1&uploadId=x", "POST /photos?delete"}) {
     EXPECT_EQ(ask(line, "", "").status, 501) << line;
   }
+  EXPECT_EQ(ask("PUT /photos/cat?partNumber=1").status, 501);
+  EXPECT_EQ(ask("GET /photos/cat?partNumber=1").status, 501);
+  for (const char* header :
+       {"X-Amz-Copy-Source: /photos/dog", "Content-MD5: xyz", "x-amz-checksum-crc32c: AAAA",
+        "x-amz-server-side-encryption: AES256", "x-amz-tagging: a=b"}) {
+    EXPECT_EQ(ask("PUT /photos/cat", std::string(header) + "\r\n", "x").status, 501) << header;
+  }
   EXPECT_EQ(ask("GET /photos/cat").body, "meow");
 }
 
