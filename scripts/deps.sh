@@ -7,7 +7,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build ccache pkg-config python3 git tar
   libfmt-dev liburing-dev libisal-dev libssl-dev libxxhash-dev
-  libcli11-dev nlohmann-json3-dev libtomlplusplus-dev
+  libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
 deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)

@@ -131,11 +131,11 @@ TEST_F(ConfigTest, SyntaxErrorsNameTheLine) {
 TEST_F(ConfigTest, HostileFilesAreErrors) {
   std::string dotted = "a";
   for (int i = 0; i < 200'000; ++i) dotted += ".a";
-  EXPECT_THAT(errors_of(dotted + " = 1"), HasSubstr("dots"));
-  EXPECT_THAT(errors_of("[" + dotted + "]"), HasSubstr("dots"));
-  EXPECT_THAT(errors_of("x = [\"\"\"\n\"\"\", {" + dotted + " = 1}]"), HasSubstr("dots"));
-  EXPECT_THAT(errors_of("x = [\"\"\"a\\\"\"\"\"\"\", {" + dotted + " = 1}]"), HasSubstr("dots"));
-  EXPECT_THAT(errors_of("x = '\\' #\n" + dotted + " = 1"), HasSubstr("dots"));
+  EXPECT_THAT(errors_of(dotted + " = 1"), HasSubstr("parts"));
+  EXPECT_THAT(errors_of("[" + dotted + "]"), HasSubstr("parts"));
+  EXPECT_THAT(errors_of("x = [\"\"\"\n\"\"\", {" + dotted + " = 1}]"), HasSubstr("parts"));
+  EXPECT_THAT(errors_of("x = [\"\"\"a\\\"\"\"\"\"\", {" + dotted + " = 1}]"), HasSubstr("parts"));
+  EXPECT_THAT(errors_of("x = '\\' #\n" + dotted + " = 1"), HasSubstr("parts"));
   EXPECT_NE(errors_of("x = " + std::string(100'000, '[')), "");
   std::string inline_tables = "x = ";
   for (int i = 0; i < 50'000; ++i) inline_tables += "{a=";
@@ -153,16 +153,16 @@ TEST_F(ConfigTest, MessagesStayShortAndPrintable) {
   EXPECT_THAT(errors_of("\"a\\u001b[31m\" = 1"), Not(HasSubstr("\x1b")));
 }
 
-// Where toml++ relies on what is not so.
 TEST_F(ConfigTest, CharactersBeyondAsciiStandInStringsAndComments) {
   EXPECT_EQ(errors_of("name = \"\u00e9\" # \u00e9\n"), "");
   EXPECT_EQ(errors_of("name = '''\u00e9\n\u00e9''' # \u00e9\n"), "");
   EXPECT_EQ(name_, "\u00e9\n\u00e9");
   EXPECT_THAT(errors_of("\n\u00e9 = 1\n"), HasSubstr("leat.toml:2: not TOML: a character"));
   EXPECT_THAT(errors_of("name\u02ff = 1\n"), HasSubstr("leat.toml:1: not TOML: a character"));
-  EXPECT_THAT(errors_of("name = \"\"\"\\\n  \u00e9\"\"\""), HasSubstr("a backslash"));
+  EXPECT_EQ(errors_of("name = \"\"\"\\\n  \u00e9\"\"\""), "");
+  EXPECT_EQ(name_, "\u00e9");
   EXPECT_THAT(errors_of(std::string_view("na\0me = 1", 9)), HasSubstr("a character"));
-  EXPECT_THAT(errors_of("name = 1\"\"\"\"\ufedf#"), HasSubstr("a quote in the middle of a word"));
+  EXPECT_THAT(errors_of("name = 1\"\"\"\"\ufedf#"), HasSubstr("unexpected '\"'"));
 }
 
 TEST_F(ConfigTest, DotsInStringsAreNotKeys) {

@@ -1,8 +1,12 @@
-// A TOML text as a tree, free of the types, exceptions and surprises of the library that parses it.
+// A TOML 1.0 text as a tree.
 //
 // Texts come from users and may be hostile: whatever the bytes, the answer is a tree or the line
-// and the reason why there is none, and the depth of the tree is bounded. Beyond TOML's own rules,
-// a line has at most 32 dots outside of strings. A pure function, thread-safe.
+// and the reason why there is none. Beyond TOML's own rules, a key has at most 32 parts and values
+// are nested at most 32 deep. Dates and times are recognised by their form, not computed. A pure
+// function, thread-safe.
+//
+// Our own, because the library that Debian has (toml++ 3.3) reaches undefined behaviour and
+// terminates the process on texts that `fuzz_config` finds within a minute.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +24,7 @@ using TomlValue =
 
 struct TomlNode {
   std::string key;       // "" at the root
-  std::size_t line = 0;  // where the key stands, from 1
+  std::size_t line = 0;  // where the key stands first, from 1
   std::string_view kind = "a table";
   TomlValue value;
   bool is_table = false;
