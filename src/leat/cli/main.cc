@@ -54,6 +54,8 @@ void add_verbs(CLI::App& app, Verb& chosen) {
   add_shard(app, chosen);
   add_verify(app, chosen);
   add_drive(app, chosen);
+  add_serve(app, chosen);
+  add_keys(app, chosen);
   add_config(app, chosen);
   add_version(app, chosen);
   add_completion(app, chosen);

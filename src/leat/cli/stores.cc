@@ -7,8 +7,36 @@
 
 namespace leat::cli {
 
+namespace {
+
+using doors::http::s3::Anonymous;
+
+void add_serve_section(ConfigSchema& schema, ServeSettings& serve) {
+  schema.section("serve")
+      .string("listen", &serve.listen, "HOST:PORT; without a host, every address of this machine")
+      .string("keys", &serve.keys, "the file of access keys; empty: the user's own")
+      .choice(
+          "anonymous", &serve.anonymous,
+          {{"none", Anonymous::kNothing}, {"read", Anonymous::kRead}, {"write", Anonymous::kWrite}},
+          "what requests without a key may do")
+      .integer("threads", &serve.server.loops, std::size_t{0}, std::size_t{1024},
+               "event loops; 0: one a core")
+      .integer("pool_threads", &serve.server.pool_threads, std::size_t{1}, std::size_t{4096},
+               "threads for what waits for a disk")
+      .integer("max_connections", &serve.server.max_connections, std::size_t{1},
+               std::size_t{10000000}, "at once")
+      .size("max_head_size", &serve.server.max_head_bytes, "of a request, without its body")
+      .duration("idle_timeout", &serve.idle_timeout,
+                "a connection on which nothing moves for so long is closed")
+      .duration("drain_timeout", &serve.drain_timeout,
+                "how long requests may still run after SIGTERM");
+}
+
+}  // namespace
+
 ConfigSchema Settings::schema() {
   ConfigSchema schema;
+  add_serve_section(schema, serve);
   schema.section("store")
       .size("small_object_size", &store.small_object_bytes, "objects up to this size are packed")
       .size("pack_size", &store.drive.log.pack_bytes,
@@ -36,6 +64,8 @@ Result<Settings> Settings::load(const std::string& path) {
   Settings settings;
   RETURN_IF_ERROR(settings.schema().load_file(path));
   settings.store.drive.compact_below = settings.compact_below_percent / 100.0;
+  settings.serve.server.idle_timeout =
+      std::chrono::ceil<std::chrono::milliseconds>(settings.serve.idle_timeout);
   settings.store.scrub_pause = std::chrono::ceil<std::chrono::milliseconds>(settings.scrub_pause);
   return settings;
 }

@@ -12,15 +12,28 @@
 #include "leat/base/config.h"
 #include "leat/base/log.h"
 #include "leat/base/result.h"
+#include "leat/doors/http/s3/access.h"
+#include "leat/doors/http/server.h"
 #include "leat/local/local_store.h"
 #include "leat/local/local_url.h"
 #include "leat/store/registry.h"
 
 namespace leat::cli {
 
+// The [serve] section.
+struct ServeSettings {
+  std::string listen = "127.0.0.1:9000";
+  std::string keys;  // empty: the user's own file
+  doors::http::s3::Anonymous anonymous = doors::http::s3::Anonymous::kNothing;
+  doors::http::ServerOptions server;
+  std::chrono::nanoseconds idle_timeout = server.idle_timeout;
+  std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
+};
+
 // What a configuration file can say.
 struct Settings {
   local::StoreOptions store;
+  ServeSettings serve;
   int compact_below_percent = 50;
   std::chrono::nanoseconds scrub_pause = store.scrub_pause;
   LogLevel log_level = LogLevel::kWarning;
@@ -41,6 +54,7 @@ class Stores {
   explicit Stores(Settings settings);
 
   Result<StoreLocation> open(const std::string& url, IfMissing if_missing);
+  const Settings& settings() const { return settings_; }
 
   // Whether a URL names a local store and no bucket in it.
   bool names_local_store(const std::string& url) const;

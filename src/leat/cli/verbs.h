@@ -21,6 +21,8 @@ void add_bucket(CLI::App& app, Verb& chosen);
 void add_shard(CLI::App& app, Verb& chosen);
 void add_verify(CLI::App& app, Verb& chosen);
 void add_drive(CLI::App& app, Verb& chosen);
+void add_serve(CLI::App& app, Verb& chosen);
+void add_keys(CLI::App& app, Verb& chosen);
 void add_config(CLI::App& app, Verb& chosen);
 void add_version(CLI::App& app, Verb& chosen);
 void add_completion(CLI::App& app, Verb& chosen);

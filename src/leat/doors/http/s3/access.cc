@@ -68,7 +68,8 @@ Result<std::string> random_word(std::string_view alphabet, std::size_t length) {
 
 }  // namespace
 
-Status Access::add_keys(std::string_view text) {
+Result<std::vector<KeyLine>> parse_keys(std::string_view text) {
+  std::vector<KeyLine> keys;
   for (std::size_t number = 1; !text.empty(); ++number) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -79,7 +80,7 @@ Status Access::add_keys(std::string_view text) {
       return Error(ErrorCode::kInvalidArgument,
                    fmt::format("line {}: not \"ACCESS-KEY SECRET RIGHT…\"", number));
     }
-    std::vector<Grant> grants;
+    KeyLine key{std::string(words[0]), std::string(words[1]), "", {}};
     for (const std::string_view word : std::span(words).subspan(2)) {
       auto grant = parse_grant(word);
       if (!grant) {
@@ -88,13 +89,24 @@ Status Access::add_keys(std::string_view text) {
                                  ":BUCKET/PREFIX",
                                  number, word));
       }
-      grants.push_back(*std::move(grant));
+      key.grants.push_back(*std::move(grant));
     }
-    if (keys_.contains(words[0])) {
+    key.rights = fmt::format("{}", fmt::join(words.begin() + 2, words.end(), " "));
+    const bool is_twice = std::any_of(keys.begin(), keys.end(),
+                                      [&](const KeyLine& other) { return other.id == key.id; });
+    if (is_twice) {
       return Error(ErrorCode::kInvalidArgument,
-                   fmt::format("line {}: there is a key {} already", number, words[0]));
+                   fmt::format("line {}: there is a key {} already", number, key.id));
     }
-    add_key(std::string(words[0]), std::string(words[1]), std::move(grants));
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+Status Access::add_keys(std::string_view text) {
+  ASSIGN_OR_RETURN(auto keys, parse_keys(text));
+  for (KeyLine& key : keys) {
+    add_key(std::move(key.id), std::move(key.secret), std::move(key.grants));
   }
   return ok_status();
 }
@@ -119,12 +131,12 @@ bool Access::allows(std::string_view access_key, Right right, std::string_view b
                      [&](const Grant& grant) { return covers(grant, right, bucket, name); });
 }
 
-Result<std::string> make_admin_key() {
+Result<std::string> make_key(std::string_view rights) {
   ASSIGN_OR_RETURN(const auto id, random_word("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16));
   ASSIGN_OR_RETURN(
       const auto secret,
       random_word("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 40));
-  return fmt::format("LEAT{} {} admin\n", id, secret);
+  return fmt::format("LEAT{} {} {}", id, secret, rights);
 }
 
 }  // namespace leat::doors::http::s3

@@ -26,6 +26,16 @@ struct Grant {
   std::string prefix;  // of names
 };
 
+// A line of the file.
+struct KeyLine {
+  std::string id;
+  std::string secret;
+  std::string rights;  // as written
+  std::vector<Grant> grants;
+};
+// kInvalidArgument names the line and never shows a secret.
+Result<std::vector<KeyLine>> parse_keys(std::string_view text);
+
 // What requests without a signature may do.
 enum class Anonymous : std::uint8_t { kNothing, kRead, kWrite };
 
@@ -34,7 +44,7 @@ class Access {
  public:
   explicit Access(Anonymous anonymous = Anonymous::kNothing) : anonymous_(anonymous) {}
 
-  // The keys of a file's text. kInvalidArgument names the line and never shows a secret.
+  // The keys of a file's text, as parse_keys() reads it.
   Status add_keys(std::string_view text);
   void add_key(std::string id, std::string secret, std::vector<Grant> grants);
 
@@ -54,7 +64,7 @@ class Access {
   std::map<std::string, Key, std::less<>> keys_;
 };
 
-// A new line for the file, with every right.
-Result<std::string> make_admin_key();
+// A new line for the file, without its end. `rights` are words as in the file.
+Result<std::string> make_key(std::string_view rights);
 
 }  // namespace leat::doors::http::s3

@@ -50,12 +50,12 @@ TEST(Access, ErrorsNameTheLineAndNoSecret) {
 }
 
 TEST(Access, ANewKeyIsOneThatCanBeRead) {
-  const auto first = make_admin_key();
-  const auto second = make_admin_key();
+  const auto first = make_key("admin");
+  const auto second = make_key("admin");
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_NE(*first, *second);
   Access access;
-  ASSERT_TRUE(access.add_keys(*first + *second).ok());
+  ASSERT_TRUE(access.add_keys(*first + "\n" + *second).ok());
   EXPECT_EQ(access.size(), 2u);
   const std::string id = first->substr(0, first->find(' '));
   EXPECT_TRUE(access.allows(id, Right::kAdmin, "any", ""));

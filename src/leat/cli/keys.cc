@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "leat/cli/verbs.h"
+#include "leat/doors/http/key_file.h"
+#include "leat/doors/http/s3/access.h"
+
+namespace leat::cli {
+namespace {
+
+namespace http = doors::http;
+
+struct KeysOptions {
+  std::string file = http::default_key_file();
+  std::vector<std::string> rights;
+};
+
+Result<std::vector<http::s3::KeyLine>> read_keys(const std::string& file) {
+  ASSIGN_OR_RETURN(const std::string text, http::read_key_file(file));
+  return http::s3::parse_keys(text);
+}
+
+constexpr std::string_view kFirstKeyAdvice =
+    "'leat keys add admin' or 'leat serve' make the first key";
+
+// Never the secrets.
+ExitCode run_list(Session& session, const KeysOptions& options) {
+  const auto keys = read_keys(options.file);
+  if (!keys) return session.fail("read the keys", keys.error(), kFirstKeyAdvice);
+  std::vector<std::vector<std::string>> rows = {{"key", "rights"}};
+  Json document = Json::array();
+  for (const http::s3::KeyLine& key : *keys) {
+    rows.push_back({key.id, key.rights});
+    document.push_back({{"key", key.id}, {"rights", key.rights}});
+  }
+  if (session.output().is_json()) {
+    session.output().json(document);
+  } else {
+    session.output().table(rows);
+  }
+  return ExitCode::kOk;
+}
+
+ExitCode run_add(Session& session, const KeysOptions& options) {
+  const std::string rights = fmt::format("{}", fmt::join(options.rights, " "));
+  const auto line = http::s3::make_key(rights);
+  if (!line) return session.fail("make a key", line.error());
+  const auto key = http::s3::parse_keys(*line);
+  if (!key) return session.refuse(key.error().message(), "leat keys add --help");
+  Status status = ok_status();
+  if (http::read_key_file(options.file).failed_with(ErrorCode::kNotFound)) {
+    status = http::make_key_file(options.file);
+  }
+  if (status) status = http::append_to_key_file(options.file, *line);
+  if (!status) return session.fail("add a key", status.error());
+  const http::s3::KeyLine& made = key->front();
+  if (session.output().is_json()) {
+    session.output().json({{"key", made.id}, {"secret", made.secret}, {"rights", rights}});
+  } else {
+    session.output().line(made.id + " " + made.secret);
+    session.output().summary("a server that runs takes it when it is started again");
+  }
+  return ExitCode::kOk;
+}
+
+ExitCode run_environment(Session& session, const KeysOptions& options) {
+  const auto keys = read_keys(options.file);
+  if (!keys) return session.fail("read the keys", keys.error(), kFirstKeyAdvice);
+  if (keys->empty()) {
+    return session.fail("find a key", Error(ErrorCode::kNotFound, options.file + " has none"),
+                        kFirstKeyAdvice);
+  }
+  session.output().line("export AWS_ACCESS_KEY_ID=" + keys->front().id);
+  session.output().line("export AWS_SECRET_ACCESS_KEY=" + keys->front().secret);
+  session.output().line("export AWS_DEFAULT_REGION=us-east-1");
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void add_keys(CLI::App& app, Verb& chosen) {
+  CLI::App* group = app.add_subcommand("keys", "The access keys of 'leat serve'");
+  group->fallthrough()->require_subcommand(1);
+  group->footer("Examples:\n  eval \"$(leat keys env)\"\n  leat keys add read:images\n");
+  auto options = std::make_shared<KeysOptions>();
+  CLI::App& list =
+      add_verb(*group, chosen, "ls", "List keys and their rights, not their secrets",
+               "  leat keys ls\n  leat keys ls --json --keys /etc/leat/keys\n", options, run_list);
+  CLI::App& add =
+      add_verb(*group, chosen, "add", "Make a key, and show it",
+               "  leat keys add admin\n  leat keys add read:images write:results/mine/\n"
+               "\nA right is read, write (reads too) or admin (everything), for all buckets, one\n"
+               "bucket or the names in it that begin with a prefix.\n",
+               options, run_add);
+  CLI::App& environment =
+      add_verb(*group, chosen, "env", "Print the first key as the variables that S3 clients read",
+               "  eval \"$(leat keys env)\" && aws --endpoint-url http://127.0.0.1:9000 s3 ls\n",
+               options, run_environment);
+  for (CLI::App* verb : {&list, &add, &environment}) {
+    verb->add_option("--keys", options->file, "the file of keys")->type_name("FILE");
+  }
+  add.add_option("right", options->rights, "RIGHT[:BUCKET[/PREFIX]]")
+      ->required()
+      ->type_name("RIGHT");
+}
+
+}  // namespace leat::cli

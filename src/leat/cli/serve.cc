@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "leat/base/units.h"
+#include "leat/cli/verbs.h"
+#include "leat/doors/http/key_file.h"
+#include "leat/doors/http/s3/service.h"
+#include "leat/doors/http/server.h"
+
+namespace leat::cli {
+namespace {
+
+namespace http = doors::http;
+using http::s3::Anonymous;
+
+struct ServeOptions {
+  std::vector<std::string> directories;
+  std::string listen;
+  std::size_t threads = 0;
+  std::string keys;
+  std::string anonymous;
+};
+
+// "HOST:PORT", "[::1]:9000", ":9000" (every address), "9000".
+Result<http::ServerOptions> server_options(const ServeOptions& options,
+                                           const ServeSettings& settings) {
+  http::ServerOptions result = settings.server;
+  if (options.threads > 0) result.loops = options.threads;
+  const std::string listen = options.listen.empty() ? settings.listen : options.listen;
+  const std::size_t colon = listen.rfind(':');
+  std::string host = colon == std::string::npos ? "127.0.0.1" : listen.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const std::string port = colon == std::string::npos ? listen : listen.substr(colon + 1);
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), value);
+  if (error != std::errc() || end != port.data() + port.size() || value > 65535) {
+    return Error(ErrorCode::kInvalidArgument, "'" + listen + "' is not HOST:PORT");
+  }
+  result.host = host;
+  result.port = static_cast<std::uint16_t>(value);
+  return result;
+}
+
+// The store on `directories`, made if there is none.
+Result<std::shared_ptr<local::LocalStore>> open_store(Session& session,
+                                                      const ServeOptions& options) {
+  std::vector<std::string> directories;
+  for (const std::string& directory : options.directories) {
+    std::error_code error;
+    directories.push_back(std::filesystem::absolute(directory, error).lexically_normal().string());
+    if (error) return Error::from_errno(error.value(), directory);
+  }
+  const local::StoreOptions& store_options = session.stores().settings().store;
+  auto store = local::LocalStore::open(directories, store_options);
+  if (!store.failed_with(ErrorCode::kNotFound)) return store;
+  session.output().note("leat: making a new store in " +
+                        fmt::format("{}", fmt::join(options.directories, ", ")));
+  return local::LocalStore::create(directories, store_options);
+}
+
+struct Keys {
+  std::string file;
+  bool is_new = false;
+  http::s3::Access access;
+};
+
+Result<Keys> open_keys(const ServeOptions& options, const ServeSettings& settings) {
+  Keys keys;
+  Anonymous anonymous = settings.anonymous;
+  if (options.anonymous == "none") anonymous = Anonymous::kNothing;
+  if (options.anonymous == "read") anonymous = Anonymous::kRead;
+  if (options.anonymous == "write") anonymous = Anonymous::kWrite;
+  keys.access = http::s3::Access(anonymous);
+  keys.file = options.keys.empty() ? settings.keys : options.keys;
+  if (keys.file.empty()) keys.file = http::default_key_file();
+  if (keys.file.empty()) {
+    return Error(ErrorCode::kInvalidArgument, "neither --keys nor HOME says where keys are kept");
+  }
+  auto text = http::read_key_file(keys.file);
+  if (text.failed_with(ErrorCode::kNotFound)) {
+    RETURN_IF_ERROR(http::make_key_file(keys.file));
+    keys.is_new = true;
+    text = http::read_key_file(keys.file);
+  }
+  if (!text) return text.error();
+  if (const Status status = keys.access.add_keys(*text); !status) {
+    return Error(status.error().code(), fmt::format("{}: {}", keys.file, status.error().message()));
+  }
+  return keys;
+}
+
+// As many descriptors as the system lets us have: each connection is one.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void wait_for(const std::stop_token& token) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  stopped.wait(lock, token, [] { return false; });
+}
+
+void greet(Session& session, const std::string& url, const Keys& keys,
+           const ServeOptions& options) {
+  if (session.output().is_json()) {
+    session.output().json({{"url", url}, {"keys", keys.file}});
+    return;
+  }
+  session.output().line(fmt::format("serving {} at {}", fmt::join(options.directories, ", "), url));
+  if (keys.is_new) session.output().line("made a key, kept in " + keys.file);
+  session.output().line(
+      fmt::format("try: eval \"$(leat keys env{})\" && aws --endpoint-url {} s3 ls",
+                  keys.file == http::default_key_file() ? "" : " --keys " + keys.file, url));
+}
+
+ExitCode run_serve(Session& session, const ServeOptions& options) {
+  raise_descriptor_limit();
+  const ServeSettings& settings = session.stores().settings().serve;
+  const auto address = server_options(options, settings);
+  if (!address) return session.refuse(address.error().message(), "leat serve --help");
+  auto keys = open_keys(options, settings);
+  if (!keys) return session.fail("use the keys", keys.error(), "leat keys --help");
+  auto store = open_store(session, options);
+  if (!store) return session.fail("open the store", store.error());
+  http::s3::S3Service service(*store, keys->access, {});
+  auto server = http::Server::start(*address, service);
+  if (!server) {
+    return session.fail("listen", server.error(), "choose another address with --listen");
+  }
+  const std::string host = address->host.find(':') != std::string::npos ? "[" + address->host + "]"
+                           : address->host.empty()                      ? "127.0.0.1"
+                                                                        : address->host;
+  const std::string url = fmt::format("http://{}:{}", host, (*server)->port());
+  if (const Status status = (*store)->announce(url); !status) {
+    return session.fail("announce the server", status.error());
+  }
+  greet(session, url, *keys, options);
+  if (!session.output().flush()) return session.fail("greet", Error(ErrorCode::kIoError));
+  wait_for(session.context().cancellation());
+  session.output().note("leat: stopping; a second signal stops at once");
+  (*server)->stop(std::chrono::ceil<std::chrono::milliseconds>(settings.drain_timeout));
+  const Status closed = (*store)->close(Context());
+  return closed ? ExitCode::kOk : session.fail("close the store", closed.error());
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Verb& chosen) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App& verb =
+      add_verb(app, chosen, "serve", "Serve a store over HTTP, to every S3 client",
+               "  leat serve --data /data/store\n"
+               "  leat serve --data /disk1/store --data /disk2/store --listen :9000\n"
+               "  leat serve --data /data/store --anonymous read\n"
+               "  eval \"$(leat keys env)\" && aws --endpoint-url http://127.0.0.1:9000 s3 ls\n"
+               "\nThe first start makes the store and an access key. SIGTERM or Ctrl-C lets "
+               "requests end; a\n"
+               "second one stops at once.\n",
+               options, run_serve);
+  verb.add_option("--data", options->directories, "a directory of the store, one a disk")
+      ->required()
+      ->type_name("DIRECTORY");
+  verb.add_option("--listen", options->listen, "where to listen; 127.0.0.1:9000 by default")
+      ->type_name("HOST:PORT");
+  verb.add_option("--threads", options->threads, "event loops; one a core by default")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  verb.add_option("--keys", options->keys,
+                  "the file of access keys; ~/.config/leat/keys by default")
+      ->type_name("FILE");
+  verb.add_option("--anonymous", options->anonymous,
+                  "what requests without a key may do: none (default), read or write")
+      ->check(CLI::IsMember({"none", "read", "write"}))
+      ->type_name("RIGHT");
+}
+
+}  // namespace leat::cli

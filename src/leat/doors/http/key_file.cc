@@ -1,0 +1,96 @@
+#include "leat/doors/http/key_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "leat/doors/http/s3/access.h"
+
+namespace leat::doors::http {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 1 << 20;
+constexpr mode_t kOwnerOnly = 0600;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
+
+// Durable before it is told to anyone.
+Status write_synced(int descriptor, const std::string& text, const std::string& path) {
+  const ssize_t count = write(descriptor, text.data(), text.size());
+  if (count != static_cast<ssize_t>(text.size()) || fsync(descriptor) != 0) {
+    return Error::from_errno(count < 0 ? errno : EIO, "write " + path);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+std::string default_key_file() {
+  if (const char* base = std::getenv("XDG_CONFIG_HOME"); base != nullptr && *base == '/') {
+    return std::string(base) + "/leat/keys";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/.config/leat/keys";
+  }
+  return "";
+}
+
+Result<std::string> read_key_file(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0) return Error::from_errno(errno, "open " + path);
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return Error::from_errno(errno, "stat " + path);
+  if ((status.st_mode & 077) != 0) {
+    return Error(ErrorCode::kPermissionDenied,
+                 path + " can be read by others; 'chmod 600' it, and think of new keys");
+  }
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t count = read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error::from_errno(errno, "read " + path);
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > kMaxFileBytes) return Error(ErrorCode::kTooLarge, path + " is too long");
+  }
+}
+
+Status make_key_file(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string line, s3::make_key("admin"));
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, error);
+  if (error) return Error::from_errno(error.value(), "make directory " + parent.string());
+  const Descriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
+  if (file.get() < 0) return Error::from_errno(errno, "make " + path);
+  return write_synced(
+      file.get(),
+      "# ACCESS-KEY SECRET RIGHT[:BUCKET[/PREFIX]]…; read, write or admin\n" + line + "\n", path);
+}
+
+Status append_to_key_file(const std::string& path, const std::string& line) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (file.get() < 0) return Error::from_errno(errno, "open " + path);
+  return write_synced(file.get(), line + "\n", path);
+}
+
+}  // namespace leat::doors::http
