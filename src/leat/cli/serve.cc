@@ -25,6 +25,8 @@ struct ServeOptions {
   std::size_t threads = 0;
   std::string keys;
   std::string anonymous;
+  std::string tls_certificate;
+  std::string tls_key;
 };
 
 // "HOST:PORT", "[::1]:9000", ":9000" (every address), "9000".
@@ -32,6 +34,11 @@ Result<http::ServerOptions> server_options(const ServeOptions& options,
                                            const ServeSettings& settings) {
   http::ServerOptions result = settings.server;
   if (options.threads > 0) result.loops = options.threads;
+  if (!options.tls_certificate.empty()) result.tls_certificate = options.tls_certificate;
+  if (!options.tls_key.empty()) result.tls_key = options.tls_key;
+  if (result.tls_certificate.empty() != result.tls_key.empty()) {
+    return Error(ErrorCode::kInvalidArgument, "TLS needs a certificate and its key");
+  }
   const std::string listen = options.listen.empty() ? settings.listen : options.listen;
   const std::size_t colon = listen.rfind(':');
   std::string host = colon == std::string::npos ? "127.0.0.1" : listen.substr(0, colon);
@@ -47,6 +54,14 @@ Result<http::ServerOptions> server_options(const ServeOptions& options,
   return result;
 }
 
+// A server keeps more objects open than a command, as far as descriptors go.
+std::size_t open_object_limit() {
+  constexpr std::size_t kWanted = 4096;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return std::min<std::size_t>(kWanted, limit.rlim_cur / 4);
+}
+
 // The store on `directories`, made if there is none.
 Result<std::shared_ptr<local::LocalStore>> open_store(Session& session,
                                                       const ServeOptions& options) {
@@ -56,7 +71,8 @@ Result<std::shared_ptr<local::LocalStore>> open_store(Session& session,
     directories.push_back(std::filesystem::absolute(directory, error).lexically_normal().string());
     if (error) return Error::from_errno(error.value(), directory);
   }
-  const local::StoreOptions& store_options = session.stores().settings().store;
+  local::StoreOptions store_options = session.stores().settings().store;
+  store_options.open_objects = open_object_limit();
   auto store = local::LocalStore::open(directories, store_options);
   if (!store.failed_with(ErrorCode::kNotFound)) return store;
   session.output().note("leat: making a new store in " +
@@ -140,7 +156,8 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   const std::string host = address->host.find(':') != std::string::npos ? "[" + address->host + "]"
                            : address->host.empty()                      ? "127.0.0.1"
                                                                         : address->host;
-  const std::string url = fmt::format("http://{}:{}", host, (*server)->port());
+  const std::string_view scheme = address->tls_certificate.empty() ? "http" : "https";
+  const std::string url = fmt::format("{}://{}:{}", scheme, host, (*server)->port());
   if (const Status status = (*store)->announce(url); !status) {
     return session.fail("announce the server", status.error());
   }
@@ -178,6 +195,9 @@ void add_serve(CLI::App& app, Verb& chosen) {
   verb.add_option("--keys", options->keys,
                   "the file of access keys; ~/.config/leat/keys by default")
       ->type_name("FILE");
+  verb.add_option("--tls-certificate", options->tls_certificate, "a PEM file: serve HTTPS")
+      ->type_name("FILE");
+  verb.add_option("--tls-key", options->tls_key, "the PEM file of its key")->type_name("FILE");
   verb.add_option("--anonymous", options->anonymous,
                   "what requests without a key may do: none (default), read or write")
       ->check(CLI::IsMember({"none", "read", "write"}))

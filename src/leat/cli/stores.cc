@@ -28,6 +28,8 @@ void add_serve_section(ConfigSchema& schema, ServeSettings& serve) {
       .size("max_head_size", &serve.server.max_head_bytes, "of a request, without its body")
       .duration("idle_timeout", &serve.idle_timeout,
                 "a connection on which nothing moves for so long is closed")
+      .string("tls_certificate", &serve.server.tls_certificate, "a PEM file: HTTPS, not HTTP")
+      .string("tls_key", &serve.server.tls_key, "the PEM file of its key")
       .duration("drain_timeout", &serve.drain_timeout,
                 "how long requests may still run after SIGTERM");
 }

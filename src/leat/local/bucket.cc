@@ -15,7 +15,7 @@ namespace {
 
 class LocalObjectReader final : public ObjectReader {
  public:
-  LocalObjectReader(ObjectInfo info, std::unique_ptr<ObjectBytes> bytes)
+  LocalObjectReader(ObjectInfo info, std::shared_ptr<ObjectBytes> bytes)
       : info_(std::move(info)), bytes_(std::move(bytes)) {}
 
   const ObjectInfo& info() const noexcept override { return info_; }
@@ -28,11 +28,17 @@ class LocalObjectReader final : public ObjectReader {
     RETURN_IF_ERROR(context.check());
     return bytes_->extents(range, ObjectBytes::Check::kYes);
   }
+  bool local_extents_now(ByteRange range, std::vector<LocalExtent>& extents) override {
+    return bytes_->extents_now(range, extents);
+  }
 
  private:
   const ObjectInfo info_;
-  const std::unique_ptr<ObjectBytes> bytes_;
+  const std::shared_ptr<ObjectBytes> bytes_;
 };
+
+// Smaller objects are read, by read_now(), as fast as they are opened.
+constexpr std::uint64_t kKeptOpenBytes = 64 << 10;
 
 constexpr std::string_view kShardInside = ".tar/";
 
@@ -112,6 +118,14 @@ std::optional<std::span<const std::byte>> Bucket::read_now(std::string_view name
   return (*engine)->read_now({key.data(), end.size}, space, info);
 }
 
+std::shared_ptr<ObjectReader> Bucket::open_now(std::string_view name) {
+  const auto engine = begin(name, Context());
+  if (!engine.ok()) return nullptr;
+  std::array<char, kMaxBucketNameBytes + 1 + kMaxNameBytes> key;
+  const auto end = fmt::format_to_n(key.data(), key.size(), "{}/{}", state_->name, name);
+  return (*engine)->open_now({key.data(), end.size});
+}
+
 Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name,
                                                    const OpenOptions& options,
                                                    const Context& context) {
@@ -123,6 +137,8 @@ Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name,
     ObjectInfo info = info_of(located->found.record);
     if (is_other_generation(options, info.generation)) return ErrorCode::kNotFound;
     const bool is_large = located->found.record.kind == RecordKind::kReference;
+    // The blocks of a large object are marked one by one.
+    const Place place = is_large ? located->found.place : located->found.place.verified();
     auto bytes = ObjectBytes::open(located->drive, key, std::move(located->found));
     if (is_large) {
       // The files are pinned now. If the object is still the same, they are the right ones.
@@ -130,8 +146,12 @@ Result<std::unique_ptr<ObjectReader>> Bucket::open(std::string_view name,
       if (!again || again->found.record.generation != info.generation) continue;
     }
     if (!bytes.ok()) return std::move(bytes).error();
+    const std::shared_ptr<ObjectBytes> shared = *std::move(bytes);
+    if (info.size_bytes > kKeptOpenBytes) {
+      engine->keep_open(key, place, std::make_shared<LocalObjectReader>(info, shared));
+    }
     return std::unique_ptr<ObjectReader>(
-        std::make_unique<LocalObjectReader>(std::move(info), *std::move(bytes)));
+        std::make_unique<LocalObjectReader>(std::move(info), shared));
   }
   MemberFinder finder(*engine, store_->shard_members());
   ASSIGN_OR_RETURN(auto member, finder.find(key, context));

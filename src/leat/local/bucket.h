@@ -58,6 +58,7 @@ class Bucket final : public ObjectStore {
   std::optional<std::span<const std::byte>> read_now(std::string_view name,
                                                      std::span<std::byte> space,
                                                      ObjectInfo& info) override;
+  std::shared_ptr<ObjectReader> open_now(std::string_view name) override;
   Result<ObjectInfo> copy(std::string_view source, std::string_view target,
                           const CreateOptions& options, const Context& context) override;
   // See LocalStore::compose().

@@ -195,11 +195,7 @@ Result<std::optional<Found>> Drive::find(std::string_view key, ReadAlong read_al
   // A record may move to another pack while it is looked up; it is at its new place then.
   constexpr int kAttempts = 100;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    NameTable::Matches matches;
-    {
-      ReaderLock lock(table_mutex_);
-      matches = table_.find(hash);
-    }
+    const NameTable::Matches matches = places(hash);
     bool is_pack_gone = false;
     for (const Place place : matches) {
       auto pack = log_.pack(place.location().pack);
@@ -220,11 +216,7 @@ Result<std::optional<Found>> Drive::find(std::string_view key, ReadAlong read_al
 std::optional<std::span<const std::byte>> Drive::read_now(std::string_view key,
                                                           std::span<std::byte> space,
                                                           ObjectInfo& info) {
-  NameTable::Matches matches;
-  {
-    ReaderLock lock(table_mutex_);
-    matches = table_.find(hash_key(key));
-  }
+  const NameTable::Matches matches = places(hash_key(key));
   if (matches.size() != 1) return std::nullopt;
   const Place place = *matches.begin();
   const std::uint64_t length = place.length_bytes();

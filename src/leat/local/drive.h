@@ -194,6 +194,11 @@ class Drive final : private PackLog::Listener {
   Status discard_catalogue();
 
   void mark_verified(std::string_view key, Place place) EXCLUDES(table_mutex_);
+  // Where records of a key with this hash are.
+  NameTable::Matches places(std::uint64_t hash) const {
+    ReaderLock lock(table_mutex_);
+    return table_.find(hash);
+  }
   // See ObjectStore::read_now(): a small object that was compared before and is in memory.
   std::optional<std::span<const std::byte>> read_now(std::string_view key,
                                                      std::span<std::byte> space, ObjectInfo& info);

@@ -169,6 +169,7 @@ void Engine::update_settled(Settled settled) {
   const bool whole =
       std::all_of(all.begin(), all.end(), [](const auto& m) { return m->drive != nullptr; });
   settled_.store(settled == Settled::kYes);
+  open_objects_.clear();
   for (const auto& member : all) {
     if (member->drive) member->drive->set_tombstones_droppable(settled == Settled::kYes && whole);
   }
@@ -268,6 +269,30 @@ std::optional<std::span<const std::byte>> Engine::read_now(std::string_view key,
   return (*drive)->read_now(key, space, info);
 }
 
+std::shared_ptr<ObjectReader> Engine::open_now(std::string_view key) {
+  if (!is_settled()) return nullptr;
+  const auto drive = home(key);
+  if (!drive.ok()) return nullptr;
+  const std::uint64_t hash = hash_key(key);
+  for (const Place place : (*drive)->places(hash)) {
+    if (auto reader = open_objects_.find(hash, key, place)) return reader;
+  }
+  return nullptr;
+}
+
+void Engine::keep_open(std::string_view key, Place place, std::shared_ptr<ObjectReader> reader) {
+  const std::uint64_t hash = hash_key(key);
+  open_objects_.put(hash, key, place, std::move(reader));
+  // A change meanwhile did not find it to be dropped.
+  const auto drive = home(key);
+  const auto is_there = [&](Place other) { return other.location() == place.location(); };
+  if (drive.ok() && is_settled()) {
+    const NameTable::Matches places = (*drive)->places(hash);
+    if (std::any_of(places.begin(), places.end(), is_there)) return;
+  }
+  open_objects_.drop(hash, key);
+}
+
 Result<std::optional<Located>> Engine::find_newest(std::string_view key, ReadAlong read_along,
                                                    const Context& context) {
   std::optional<Located> newest;
@@ -310,7 +335,9 @@ Status Engine::commit(const std::shared_ptr<Drive>& drive, Change& change, const
                  "the drives of the store changed while the object was written; write it again");
   }
   if (!is_settled()) RETURN_IF_ERROR(bring_home(change, to, context));
-  return to->commit(change, context);
+  const Status committed = to->commit(change, context);
+  open_objects_.drop(hash_key(change.record.key), change.record.key);
+  return committed;
 }
 
 Status Engine::remove(std::string_view key, const Precondition& precondition, Durability durability,
@@ -354,6 +381,7 @@ Status Engine::announce(std::string_view url) {
 
 Status Engine::close(const Context& context) {
   Status status = ok_status();
+  open_objects_.clear();
   for (const auto& drive : drives()) {
     if (auto closed = drive->close(context); !closed.ok()) status = std::move(closed);
   }

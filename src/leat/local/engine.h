@@ -22,6 +22,7 @@
 #include "leat/local/batch.h"
 #include "leat/local/drive.h"
 #include "leat/local/local_store.h"
+#include "leat/local/open_objects.h"
 #include "leat/local/piece_reader.h"
 
 namespace leat::local {
@@ -46,6 +47,11 @@ class Engine {
   // See ObjectStore::read_now().
   std::optional<std::span<const std::byte>> read_now(std::string_view key,
                                                      std::span<std::byte> space, ObjectInfo& info);
+  // See ObjectStore::open_now(): what keep_open() kept.
+  std::shared_ptr<ObjectReader> open_now(std::string_view key);
+  // For an object that is at `place`; given out while the table has exactly that there, which for
+  // a small object says that its bytes were compared.
+  void keep_open(std::string_view key, Place place, std::shared_ptr<ObjectReader> reader);
   // Nothing for tombstones and unknown keys. kUnavailable when a missing drive may have it.
   Result<std::optional<Located>> find(std::string_view key, ReadAlong read_along,
                                       const Context& context);
@@ -119,7 +125,7 @@ class Engine {
   using Members = std::vector<std::shared_ptr<const Member>>;
 
   Engine(PackLog::Access access, const StoreOptions& options)
-      : options_(options), access_(access) {}
+      : options_(options), access_(access), open_objects_(options.open_objects) {}
   Result<std::shared_ptr<Member>> open_member(const std::string& directory);
   Status adopt_members(std::vector<std::shared_ptr<Member>> opened);
   Result<std::unique_ptr<FileLock>> lock_drive(FileSystem& files);
@@ -151,6 +157,7 @@ class Engine {
   PieceReader piece_reader_;
   BatchReader batch_reader_{piece_reader_};
   std::atomic<bool> settled_{true};
+  OpenObjects open_objects_;
 
   Mutex writing_mutex_;
   std::atomic<bool> writing_{false};

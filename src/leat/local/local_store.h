@@ -50,6 +50,8 @@ struct StoreOptions {
   DriveOptions drive;
   // Objects up to this size are packed; larger ones are files of their own.
   std::uint64_t small_object_bytes = 256 << 10;
+  // Large objects that are kept open after they were read; each holds a descriptor.
+  std::size_t open_objects = 256;
   // Memory for the indexes of shards that were used lately.
   std::uint64_t shard_index_cache_bytes = 256 << 20;
   enum class Upkeep : std::uint8_t { kInBackground, kWhenAsked };

@@ -135,6 +135,31 @@ TEST_F(LocalStoreTest, ASmallObjectThatWasReadIsThereWithoutWaiting) {
   EXPECT_FALSE(bucket->read_now("large", space, info));
 }
 
+TEST_F(LocalStoreTest, AnObjectThatWasReadStaysOpenUntilItChanges) {
+  auto store = create();
+  auto bucket = data(store);
+  const auto put = [&](std::uint64_t seed) {
+    ASSERT_TRUE(
+        succeeds(write_object(*bucket, "large", pattern_bytes(200'000, seed), {}, context_)));
+  };
+  put(1);
+  EXPECT_EQ(bucket->open_now("large"), nullptr) << "nobody opened it yet";
+  const auto bytes = read_object(*bucket, "large", context_);
+  const auto reader = bucket->open_now("large");
+  ASSERT_NE(reader, nullptr);
+  std::vector<LocalExtent> extents;
+  EXPECT_TRUE(reader->local_extents_now({0, 200'000}, extents)) << "it was compared";
+  put(2);
+  EXPECT_EQ(bucket->open_now("large"), nullptr);
+  std::vector<std::byte> again(200'000);
+  ASSERT_TRUE(succeeds(reader->read_at(0, again, context_)));
+  EXPECT_EQ(again, *bytes) << "who has it open keeps it";
+  ASSERT_TRUE(succeeds(read_object(*bucket, "large", context_)));
+  EXPECT_NE(bucket->open_now("large"), nullptr);
+  ASSERT_TRUE(succeeds(bucket->remove("large", {}, context_)));
+  EXPECT_EQ(bucket->open_now("large"), nullptr);
+}
+
 TEST_F(LocalStoreTest, TheCatalogueIsRebuiltWhenItIsLost) {
   {
     auto store = create();

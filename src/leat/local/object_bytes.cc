@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "leat/base/hash.h"
@@ -18,12 +19,18 @@ std::size_t part_of(std::uint64_t size_bytes, std::uint64_t offset, std::size_t 
 class PackedBytes final : public ObjectBytes {
  public:
   PackedBytes(std::shared_ptr<Drive> drive, std::string_view key, Found found)
-      : drive_(std::move(drive)), key_(key), found_(std::move(found)), data_(found_.data) {}
+      : drive_(std::move(drive)),
+        key_(key),
+        found_(std::move(found)),
+        is_checked_(found_.data != nullptr || found_.place.is_verified()) {}
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> target) override {
     const std::size_t count = part_of(found_.record.size_bytes, offset, target.size());
     if (count == 0) return count;
-    ASSIGN_OR_RETURN(const auto data, checked_data());
+    Data data = found_.data;
+    if (!data) {
+      ASSIGN_OR_RETURN(data, check_data());
+    }
     if (!data) return read_unchecked(offset, target);
     std::memcpy(target.data(), data.get() + offset, count);
     return count;
@@ -37,35 +44,45 @@ class PackedBytes final : public ObjectBytes {
   Result<std::vector<LocalExtent>> extents(ByteRange range, Check check) override {
     const int descriptor = found_.pack->file().descriptor();
     if (descriptor < 0) return ErrorCode::kUnsupported;
-    if (check == Check::kYes) RETURN_IF_ERROR(checked_data());
+    if (check == Check::kYes) RETURN_IF_ERROR(check_data());
     range = range.within(found_.record.size_bytes);
     if (range.length == 0) return std::vector<LocalExtent>();
     return std::vector<LocalExtent>{{descriptor, found_.data_offset + range.offset, range.length}};
   }
 
+  bool extents_now(ByteRange range, std::vector<LocalExtent>& result) override {
+    const int descriptor = found_.pack->file().descriptor();
+    if (descriptor < 0 || !is_checked_.load(std::memory_order_acquire)) return false;
+    range = range.within(found_.record.size_bytes);
+    result.clear();
+    if (range.length > 0) {
+      result.push_back({descriptor, found_.data_offset + range.offset, range.length});
+    }
+    return true;
+  }
+
  private:
   using Data = std::shared_ptr<const std::byte[]>;
 
-  // The object if it is in memory, or had to be brought there to be compared; null when it was
-  // compared before, and may be read from the pack.
-  Result<Data> checked_data() EXCLUDES(mutex_) {
+  // The object if it had to be brought to memory to be compared; null when it was compared before,
+  // and may be read from the pack.
+  Result<Data> check_data() EXCLUDES(mutex_) {
+    if (is_checked_.load(std::memory_order_acquire)) return Data();
     MutexLock lock(mutex_);
-    if (data_ || is_checked_ || found_.place.is_verified()) return data_;
+    if (is_checked_.load(std::memory_order_relaxed)) return Data();
     auto bytes = std::make_shared_for_overwrite<std::byte[]>(found_.record.size_bytes);
     const std::span<std::byte> all(bytes.get(), found_.record.size_bytes);
     ASSIGN_OR_RETURN(const auto count, found_.pack->file().read_at(found_.data_offset, all));
     RETURN_IF_ERROR(drive_->check_data(key_, found_, all.first(count)));
-    is_checked_ = true;
-    data_ = std::move(bytes);
-    return data_;
+    is_checked_.store(true, std::memory_order_release);
+    return Data(std::move(bytes));
   }
 
   const std::shared_ptr<Drive> drive_;
   const std::string key_;
   const Found found_;
   Mutex mutex_;  // held over the one read that compares: others want the same bytes
-  Data data_ GUARDED_BY(mutex_);
-  bool is_checked_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> is_checked_;
 };
 
 // A large object: extents of files.
@@ -144,6 +161,27 @@ class FileBytes final : public ObjectBytes {
       left -= length;
     }
     return result;
+  }
+
+  bool extents_now(ByteRange range, std::vector<LocalExtent>& result) override {
+    range = range.within(record_.size_bytes);
+    result.clear();
+    for (std::uint64_t at = range.offset; at < range.offset + range.length;) {
+      const Block block = block_at(at);
+      if (!marks_->is_checked(block.number)) return false;
+      at = block.start + block.length;
+    }
+    MutexLock lock(mutex_);
+    while (range.length > 0) {
+      const std::size_t i = extent_at(range.offset);
+      if (!files_[i] || files_[i]->descriptor() < 0) return false;
+      const std::uint64_t skip = range.offset - starts_[i];
+      const std::uint64_t length = std::min(range.length, record_.extents[i].length - skip);
+      result.push_back({files_[i]->descriptor(), record_.extents[i].offset + skip, length});
+      range.offset += length;
+      range.length -= length;
+    }
+    return true;
   }
 
  private:

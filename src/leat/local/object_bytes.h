@@ -36,6 +36,8 @@ class ObjectBytes {
   // Where `range` is, after a comparison; with `checked` false without one.
   enum class Check : std::uint8_t { kYes, kNo };
   virtual Result<std::vector<LocalExtent>> extents(ByteRange range, Check check) = 0;
+  // The same if all of it was compared before, and its files are open.
+  virtual bool extents_now(ByteRange range, std::vector<LocalExtent>& result) = 0;
 };
 
 // The bytes of a small object that was found on `drive`, compared with its checksum.

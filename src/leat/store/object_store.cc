@@ -72,6 +72,14 @@ std::optional<std::span<const std::byte>> ObjectStore::read_now(std::string_view
   return std::nullopt;
 }
 
+std::shared_ptr<ObjectReader> ObjectStore::open_now(std::string_view /*name*/) {
+  return nullptr;
+}
+
+bool ObjectReader::local_extents_now(ByteRange /*range*/, std::vector<LocalExtent>& /*extents*/) {
+  return false;
+}
+
 std::vector<std::string> ObjectStore::directories(std::string_view /*prefix*/) const {
   return {};
 }

@@ -96,6 +96,8 @@ class ObjectReader {
   // The files that hold `range`, checked as read_at() would; valid while this reader lives.
   // kUnsupported when the bytes are not in local files.
   virtual Result<std::vector<LocalExtent>> local_extents(ByteRange range, const Context& context);
+  // The same into `extents`, if that needs no waiting; false: ask local_extents(). For event loops.
+  virtual bool local_extents_now(ByteRange range, std::vector<LocalExtent>& extents);
 };
 
 struct CommitOptions {
@@ -254,6 +256,10 @@ class ObjectStore {
   virtual std::optional<std::span<const std::byte>> read_now(std::string_view name,
                                                              std::span<std::byte> space,
                                                              ObjectInfo& info);
+
+  // A reader of an object, if that needs no waiting; null: ask open(). For event loops; the default
+  // has none.
+  virtual std::shared_ptr<ObjectReader> open_now(std::string_view name);
 
   // Makes `target` an object with the bytes and, unless `options.metadata` is given, the metadata
   // of `source`, in this store. The default reads and writes.

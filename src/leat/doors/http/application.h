@@ -25,7 +25,7 @@ using leat::http::RequestHead;
 
 // The bytes `range` of an object, sent from its files where it has some.
 struct ObjectBody {
-  std::unique_ptr<ObjectReader> reader;
+  std::shared_ptr<ObjectReader> reader;
   ByteRange range;  // within the object
 };
 
@@ -75,8 +75,9 @@ struct QuickSpace {
 };
 struct QuickAnswer {
   int status = 200;
-  std::size_t header_bytes = 0;     // whole lines, as in Answer
-  std::span<const std::byte> body;  // in the space, or anywhere that lasts until the next call
+  std::size_t header_bytes = 0;      // whole lines, as in Answer
+  std::span<const std::byte> body;   // in the space, or anywhere that lasts until the next call
+  std::optional<ObjectBody> object;  // instead of `body`
   std::optional<std::uint64_t> length_of_head;
 };
 

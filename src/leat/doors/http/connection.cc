@@ -1,13 +1,8 @@
 #include "leat/doors/http/connection.h"
 
 #include <fmt/format.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
 
@@ -25,34 +20,23 @@ constexpr std::size_t kPieceBytes = 256 << 10;
 constexpr std::uint64_t kWindowBytes = 4 << 20;
 // What one call sends of a file, so that the others of the loop have their turn.
 constexpr std::uint64_t kSendfileBytes = 1 << 20;
+// After so much the others of the loop have their turn, however fast the client is.
+constexpr std::uint64_t kTurnBytes = 2 << 20;
+constexpr std::uint64_t kTurnRequests = 64;
 constexpr std::size_t kCopyBytes = 256 << 10;
 // A body up to this size goes out in one call with its head.
 constexpr std::size_t kJoinedBytes = 16 << 10;
 constexpr std::size_t kMaxLingerBytes = 16 << 20;
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
-bool would_block(int error) {
-  return error == EAGAIN || error == EWOULDBLOCK;
-}
-
-// As recv(), but goes on after a signal.
-ssize_t receive(int socket, void* target, std::size_t size) {
-  for (;;) {
-    const ssize_t count = recv(socket, target, size, 0);
-    if (count >= 0 || errno != EINTR) return count;
-  }
-}
-
 }  // namespace
 
 Connection::Connection(int socket, Application& application, const Options& options)
-    : socket_(socket), application_(application), options_(options) {}
-
-Connection::~Connection() {
-  close(socket_);
-}
+    : channel_(socket, options.identity), application_(application), options_(options) {}
 
 Connection::Want Connection::run_on_loop(LoopSpace& space) {
+  turn_requests_ = 0;
+  turn_bytes_ = 0;
   for (;;) {
     switch (state_) {
       case State::kHead: {
@@ -97,20 +81,18 @@ Connection::Want Connection::read_heads(LoopSpace& space) {
     std::string_view text;
     bool is_drained = true;
     if (input_.empty()) {
-      const ssize_t count = receive(socket_, space.input.data(), space.input.size());
-      if (count == 0) return Want::kClose;
-      if (count < 0) return would_block(errno) ? Want::kRead : Want::kClose;
+      const auto count = channel_.receive(space.input.data(), space.input.size());
+      if (count <= 0) return count == Channel::kNotNow ? Want::kRead : Want::kClose;
       text = std::string_view(space.input.data(), static_cast<std::size_t>(count));
-      is_drained = text.size() < space.input.size();
+      is_drained = !channel_.may_have_more(text.size(), space.input.size());
     } else if (searched_ == input_.size()) {
       const std::size_t old = input_.size();
       input_.resize(options_.max_head_bytes + 1);
-      const ssize_t count = receive(socket_, input_.data() + old, input_.size() - old);
-      const int error = errno;
-      input_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-      if (count == 0) return Want::kClose;
-      if (count < 0) return would_block(error) ? Want::kRead : Want::kClose;
+      const auto count = channel_.receive(input_.data() + old, input_.size() - old);
+      input_.resize(old + static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0)));
+      if (count <= 0) return count == Channel::kNotNow ? Want::kRead : Want::kClose;
       text = input_;
+      is_drained = !channel_.may_have_more(static_cast<std::size_t>(count), SIZE_MAX);
     } else {
       text = input_;
       is_drained = false;
@@ -123,6 +105,10 @@ Connection::Want Connection::read_heads(LoopSpace& space) {
         return *want;
       }
       if (searched_ > 0) break;
+      if (++turn_requests_ >= kTurnRequests) {
+        input_ = std::string(text);
+        return Want::kTurn;
+      }
     }
     if (text.data() != input_.data() || text.size() != input_.size()) input_ = std::string(text);
     if (is_drained) return Want::kRead;
@@ -147,10 +133,10 @@ std::optional<Connection::Want> Connection::take_request(std::string_view& text,
     return refuse(std::move(status).error());
   }
   if (!space.head.has_body()) {
-    const auto quick = application_.answer_now(space.head, {space.headers, space.body});
+    auto quick = application_.answer_now(space.head, {space.headers, space.body});
     if (quick) {
       text.remove_prefix(end);
-      const Want want = answer_quickly(*quick, space);
+      const Want want = answer_quickly(*std::move(quick), space);
       if (want == Want::kLoop) return std::nullopt;
       return want;
     }
@@ -162,14 +148,23 @@ std::optional<Connection::Want> Connection::take_request(std::string_view& text,
 }
 
 // kLoop: sent, on to the next.
-Connection::Want Connection::answer_quickly(const QuickAnswer& quick, LoopSpace& space) {
+Connection::Want Connection::answer_quickly(QuickAnswer quick, LoopSpace& space) {
   const bool is_last = !space.head.keeps_alive() || closes_.load(std::memory_order_relaxed);
+  const std::uint64_t length = quick.object ? quick.object->range.length : quick.body.size();
   std::array<char, 256> first;
   const auto written = fmt::format_to_n(
       first.data(), first.size(), "HTTP/1.1 {} {}\r\n{}Content-Length: {}\r\n{}", quick.status,
-      leat::http::status_text(quick.status), space.date,
-      quick.length_of_head.value_or(quick.body.size()), is_last ? "Connection: close\r\n" : "");
+      leat::http::status_text(quick.status), space.date, quick.length_of_head.value_or(length),
+      is_last ? "Connection: close\r\n" : "");
   CHECK(written.size <= first.size());
+  if (quick.object) {
+    output_.assign(first.data(), written.size);
+    output_.append(space.headers.data(), quick.header_bytes);
+    output_ += "\r\n";
+    answer_.body = *std::move(quick.object);
+    start_sending(is_last);
+    return Want::kWrite;
+  }
   static constexpr std::string_view kEnd = "\r\n";
   const bool has_body = !quick.length_of_head.has_value();
   std::array<iovec, 4> pieces{
@@ -177,27 +172,30 @@ Connection::Want Connection::answer_quickly(const QuickAnswer& quick, LoopSpace&
        {space.headers.data(), quick.header_bytes},
        {const_cast<char*>(kEnd.data()), kEnd.size()},
        {const_cast<std::byte*>(quick.body.data()), has_body ? quick.body.size() : 0}}};
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = pieces.size();
-  ssize_t count = sendmsg(socket_, &message, MSG_NOSIGNAL);
-  if (count < 0) {
-    if (!would_block(errno) && errno != EINTR) return Want::kClose;
-    count = 0;
-  }
+  const auto count = channel_.send(pieces, Channel::More::kNo);
+  if (count == Channel::kBroken) return Want::kClose;
   // What did not fit into the socket is kept.
-  auto sent = static_cast<std::size_t>(count);
+  auto sent = static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0));
   for (const iovec& piece : pieces) {
     const std::size_t skipped = std::min(sent, piece.iov_len);
     sent -= skipped;
     output_.append(static_cast<const char*>(piece.iov_base) + skipped, piece.iov_len - skipped);
   }
-  ends_after_answer_ = is_last;
   if (output_.empty() && !is_last) return Want::kLoop;
   answer_ = Answer();
+  start_sending(is_last);
   body_done_ = true;
-  state_ = State::kAnswer;
   return Want::kWrite;
+}
+
+// Sends `output_` and the body of `answer_` from here on.
+void Connection::start_sending(bool is_last) {
+  ends_after_answer_ = is_last;
+  output_sent_ = 0;
+  window_.clear();
+  window_at_ = 0;
+  body_done_ = false;
+  state_ = State::kAnswer;
 }
 
 void Connection::start_exchange(std::string_view head_text, std::string_view rest) {
@@ -220,7 +218,8 @@ void Connection::start_exchange(std::string_view head_text, std::string_view res
             ? kPieceBytes
             : static_cast<std::size_t>(std::min<std::uint64_t>(active_->left_bytes, kPieceBytes));
     if (head.expects_continue() && input_.empty()) {
-      (void)::send(socket_, kContinue.data(), kContinue.size(), MSG_NOSIGNAL);
+      const iovec piece{const_cast<char*>(kContinue.data()), kContinue.size()};
+      (void)channel_.send({&piece, 1}, Channel::More::kNo);
     }
   }
   state_ = State::kBody;
@@ -251,8 +250,8 @@ Connection::Gathered Connection::gather_plain() {
       std::memcpy(active.piece.get() + active.piece_bytes, input_.data(), count);
       input_.erase(0, count);
     } else {
-      const ssize_t received = receive(socket_, active.piece.get() + active.piece_bytes, room);
-      if (received < 0 && would_block(errno)) return Gathered::kNotYet;
+      const auto received = channel_.receive(active.piece.get() + active.piece_bytes, room);
+      if (received == Channel::kNotNow) return Gathered::kNotYet;
       if (received <= 0) return Gathered::kBroken;
       count = static_cast<std::size_t>(received);
     }
@@ -287,8 +286,8 @@ Connection::Gathered Connection::gather_chunked() {
     if (active.is_body_whole) return Gathered::kAll;
     if (is_piece_full()) return Gathered::kPiece;
     std::array<char, 64 << 10> buffer;
-    const ssize_t count = receive(socket_, buffer.data(), buffer.size());
-    if (count < 0 && would_block(errno)) return Gathered::kNotYet;
+    const auto count = channel_.receive(buffer.data(), buffer.size());
+    if (count == Channel::kNotNow) return Gathered::kNotYet;
     if (count <= 0) return Gathered::kBroken;
     input_.append(buffer.data(), static_cast<std::size_t>(count));
   }
@@ -340,9 +339,6 @@ void Connection::start_answer(Answer answer, const RequestHead* head) {
       fmt::format("HTTP/1.1 {} {}\r\n{}{}{}{}\r\n", answer.status,
                   leat::http::status_text(answer.status), leat::http::date_line(std::time(nullptr)),
                   length, ends_after_answer_ ? "Connection: close\r\n" : "", answer.headers);
-  output_sent_ = 0;
-  window_.clear();
-  window_at_ = 0;
   answer_ = std::move(answer);
   if (is_head_request) answer_.body = std::string();
   if (auto* text = std::get_if<std::string>(&answer_.body);
@@ -350,15 +346,16 @@ void Connection::start_answer(Answer answer, const RequestHead* head) {
     output_ += *text;
     text->clear();
   }
-  body_done_ = false;
-  state_ = State::kAnswer;
+  start_sending(ends_after_answer_);
 }
 
 // kLoop: the answer is out, and the connection goes on.
 Connection::Want Connection::send(Blocking blocking) {
   for (;;) {
     const bool has_file = std::holds_alternative<ObjectBody>(answer_.body) && !body_done_;
-    if (const auto want = send_output(has_file ? MSG_MORE : 0)) return *want;
+    if (const auto want = send_output(has_file ? Channel::More::kYes : Channel::More::kNo)) {
+      return *want;
+    }
     if (body_done_) return finish_answer();
     std::optional<Want> want;
     if (auto* text = std::get_if<std::string>(&answer_.body)) {
@@ -374,14 +371,11 @@ Connection::Want Connection::send(Blocking blocking) {
 }
 
 // Nothing: all of it is out.
-std::optional<Connection::Want> Connection::send_output(int flags) {
+std::optional<Connection::Want> Connection::send_output(Channel::More more) {
   while (output_sent_ < output_.size()) {
-    const ssize_t count = ::send(socket_, output_.data() + output_sent_,
-                                 output_.size() - output_sent_, MSG_NOSIGNAL | flags);
-    if (count < 0) {
-      if (errno == EINTR) continue;
-      return would_block(errno) ? Want::kWrite : Want::kClose;
-    }
+    const iovec piece{output_.data() + output_sent_, output_.size() - output_sent_};
+    const auto count = channel_.send({&piece, 1}, more);
+    if (count < 0) return count == Channel::kNotNow ? Want::kWrite : Want::kClose;
     output_sent_ += static_cast<std::size_t>(count);
   }
   output_.clear();
@@ -395,8 +389,14 @@ std::optional<Connection::Want> Connection::send_object(ObjectBody& body, Blocki
     body_done_ = true;
     return std::nullopt;
   }
-  if (blocking == Blocking::kNo) return Want::kPool;
   const ByteRange part{body.range.offset, std::min(body.range.length, kWindowBytes)};
+  if (blocking == Blocking::kNo) {
+    if (!body.reader->local_extents_now(part, window_)) return Want::kPool;
+    window_at_ = 0;
+    body.range.offset += part.length;
+    body.range.length -= part.length;
+    return std::nullopt;
+  }
   auto extents = body.reader->local_extents(part, context());
   if (extents.ok()) {
     window_ = *std::move(extents);
@@ -419,17 +419,15 @@ std::optional<Connection::Want> Connection::send_object(ObjectBody& body, Blocki
 std::optional<Connection::Want> Connection::send_extents(Blocking blocking) {
   LocalExtent& extent = window_[window_at_];
   const std::uint64_t length = std::min(extent.length, kSendfileBytes);
-  if (blocking == Blocking::kNo && !is_resident(extent.descriptor, extent.offset, length)) {
-    return Want::kPool;
+  if (blocking == Blocking::kNo) {
+    if (turn_bytes_ >= kTurnBytes) return Want::kTurn;
+    if (!is_resident(extent.descriptor, extent.offset, length)) return Want::kPool;
   }
-  auto offset = static_cast<off_t>(extent.offset);
-  const ssize_t count =
-      sendfile(socket_, extent.descriptor, &offset, static_cast<std::size_t>(length));
-  if (count < 0) {
-    if (errno == EINTR) return std::nullopt;
-    return would_block(errno) ? Want::kWrite : Want::kClose;
-  }
-  if (count == 0) return Want::kClose;  // the file is shorter than it was
+  const auto count =
+      channel_.send_file(extent.descriptor, extent.offset, static_cast<std::size_t>(length));
+  if (count == Channel::kNotNow) return Want::kWrite;
+  if (count <= 0) return Want::kClose;  // with kEnd: the file is shorter than it was
+  turn_bytes_ += static_cast<std::uint64_t>(count);
   extent.offset += static_cast<std::uint64_t>(count);
   extent.length -= static_cast<std::uint64_t>(count);
   if (extent.length == 0) ++window_at_;
@@ -459,7 +457,7 @@ Connection::Want Connection::finish_answer() {
     return Want::kLoop;
   }
   // A close with unread bytes resets the connection, and the client may never see the answer.
-  shutdown(socket_, SHUT_WR);
+  channel_.end();
   if (!leaves_body_ && input_.empty()) return Want::kClose;
   state_ = State::kLinger;
   return Want::kLoop;
@@ -470,8 +468,8 @@ Connection::Want Connection::linger() {
   input_.clear();
   std::array<char, 64 << 10> buffer;
   while (lingered_bytes_ < kMaxLingerBytes) {
-    const ssize_t count = receive(socket_, buffer.data(), buffer.size());
-    if (count < 0 && would_block(errno)) return Want::kRead;
+    const auto count = channel_.receive(buffer.data(), buffer.size());
+    if (count == Channel::kNotNow) return Want::kRead;
     if (count <= 0) break;
     lingered_bytes_ += static_cast<std::size_t>(count);
   }

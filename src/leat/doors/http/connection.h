@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "leat/doors/http/application.h"
+#include "leat/doors/http/channel.h"
 #include "leat/http/chunked_decoder.h"
 #include "leat/http/request_head.h"
 
@@ -36,18 +37,19 @@ class Connection {
  public:
   struct Options {
     std::size_t max_head_bytes = 32 << 10;
+    const TlsIdentity* identity = nullptr;  // null: without TLS
   };
   enum class Want : std::uint8_t {
     kRead,   // the socket to be readable
     kWrite,  // the socket to be writable
     kPool,   // run_on_pool()
     kLoop,   // run_on_loop() again: there may be a next request in the buffer
+    kTurn,   // the same, after the others of the loop had their turn
     kClose,  // nothing more: destroy it
   };
 
   // Owns `socket`, which does not block.
   Connection(int socket, Application& application, const Options& options);
-  ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -63,7 +65,7 @@ class Connection {
   // In the middle of a head: the time for it runs from its first byte.
   bool is_reading_head() const { return state_ == State::kHead && !input_.empty(); }
   std::uint64_t requests() const { return requests_; }
-  int socket() const { return socket_; }
+  int socket() const { return channel_.socket(); }
 
  private:
   enum class State : std::uint8_t { kHead, kBody, kAnswer, kLinger };
@@ -87,7 +89,7 @@ class Connection {
   Want read_heads(LoopSpace& space);
   // Takes one request off the front of `text`; nothing when it is not there as a whole.
   std::optional<Want> take_request(std::string_view& text, LoopSpace& space);
-  Want answer_quickly(const QuickAnswer& quick, LoopSpace& space);
+  Want answer_quickly(QuickAnswer quick, LoopSpace& space);
   void start_exchange(std::string_view head_text, std::string_view rest);
   Want refuse(const Error& error);
 
@@ -99,16 +101,17 @@ class Connection {
   Want work();  // consumes, responds; blocks
 
   enum class Blocking : bool { kNo, kYes };
+  void start_sending(bool is_last);
   void start_answer(Answer answer, const RequestHead* head);
   Want send(Blocking blocking);
-  std::optional<Want> send_output(int flags);
+  std::optional<Want> send_output(Channel::More more);
   std::optional<Want> send_object(ObjectBody& body, Blocking blocking);
   std::optional<Want> send_extents(Blocking blocking);
   std::optional<Want> fill_from_source(BodySource& source, Blocking blocking);
   Want finish_answer();
   Want linger();
 
-  const int socket_;
+  Channel channel_;
   Application& application_;
   const Options options_;
   State state_ = State::kHead;
@@ -118,6 +121,9 @@ class Connection {
   bool is_body_chunked_ = false;
   bool body_done_ = true;
   std::uint64_t requests_ = 0;
+  // What this turn of the loop has done for the connection.
+  std::uint64_t turn_requests_ = 0;
+  std::uint64_t turn_bytes_ = 0;
   std::size_t lingered_bytes_ = 0;
   std::string input_;         // came and is not used yet
   std::size_t searched_ = 0;  // of it, for the end of a head

@@ -39,6 +39,7 @@ struct Shared {
 
   const ServerOptions options;
   Application& application;
+  std::unique_ptr<TlsIdentity> identity;  // null: without TLS
   std::atomic<bool> is_draining{false};
   std::atomic<bool> is_stopping{false};  // cut what is still there
   std::atomic<std::uint64_t> connections{0};
@@ -105,6 +106,7 @@ class Loop {
     std::uint64_t counted_requests = 0;
     Connection::Want want = Connection::Want::kRead;
     bool is_in_pool = false;
+    bool is_waiting_for_turn = false;
     bool has_event = false;  // came while it was in the pool
     bool is_gone = false;
   };
@@ -121,6 +123,7 @@ class Loop {
 
   void run();
   void handle(const epoll_event& event);
+  void take_turns();
   void take_messages();
   void accept_all();
   void adopt(int socket);
@@ -134,6 +137,7 @@ class Loop {
   int epoll_ = -1;
   int wake_ = -1;
   int listener_ = -1;
+  std::vector<Client*> turns_;  // who goes on when the others had their turn
   std::vector<Loop*> peers_;
   std::size_t next_peer_ = 0;
   SteadyTime now_;
@@ -151,13 +155,15 @@ void Loop::run() {
   std::array<epoll_event, 256> events;
   SteadyTime next_look = std::chrono::steady_clock::now();
   while (!(shared_.is_draining.load() && clients_.empty())) {
-    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 1000);
+    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
+                                 turns_.empty() ? 1000 : 0);
     now_ = std::chrono::steady_clock::now();
     if (const std::time_t time = std::time(nullptr); time != date_) {
       date_ = time;
       space_->date = leat::http::date_line(time);
     }
     for (int i = 0; i < count; ++i) handle(events[static_cast<std::size_t>(i)]);
+    take_turns();
     gone_clients_.clear();
     if (now_ >= next_look || shared_.is_draining.load()) {
       look_after_time();
@@ -183,6 +189,13 @@ void Loop::handle(const epoll_event& event) {
       return;
     }
     advance(client);
+  }
+}
+
+void Loop::take_turns() {
+  for (Client* client : std::exchange(turns_, {})) {
+    client->is_waiting_for_turn = false;
+    if (!client->is_in_pool) advance(*client);
   }
 }
 
@@ -238,8 +251,9 @@ void Loop::accept_all() {
 void Loop::adopt(int socket) {
   const int on = 1;
   (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  clients_.emplace_back(socket, shared_.application,
-                        Connection::Options{shared_.options.max_head_bytes});
+  clients_.emplace_back(
+      socket, shared_.application,
+      Connection::Options{shared_.options.max_head_bytes, shared_.identity.get()});
   Client& client = clients_.back();
   client.self = std::prev(clients_.end());
   client.moved = now_;
@@ -271,6 +285,9 @@ void Loop::advance(Client& client) {
     remove(client);
   } else if (client.want == Connection::Want::kPool) {
     submit(client);
+  } else if (client.want == Connection::Want::kTurn && !client.is_waiting_for_turn) {
+    client.is_waiting_for_turn = true;
+    turns_.push_back(&client);
   }
 }
 
@@ -290,6 +307,7 @@ void Loop::submit(Client& client) {
 
 void Loop::remove(Client& client) {
   client.is_gone = true;
+  if (client.is_waiting_for_turn) std::erase(turns_, &client);
   shared_.connections.fetch_sub(1);
   (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, client.connection.socket(), nullptr);
   gone_clients_.splice(gone_clients_.end(), clients_, client.self);
@@ -383,6 +401,10 @@ Status RunningServer::bind() {
 }
 
 Status RunningServer::open() {
+  const ServerOptions& options = shared_.options;
+  if (!options.tls_certificate.empty() || !options.tls_key.empty()) {
+    ASSIGN_OR_RETURN(shared_.identity, TlsIdentity::load(options.tls_certificate, options.tls_key));
+  }
   RETURN_IF_ERROR(bind());
   const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
   const std::size_t count = shared_.options.loops > 0 ? shared_.options.loops : cores;

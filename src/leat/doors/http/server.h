@@ -27,6 +27,9 @@ struct ServerOptions {
   std::size_t max_head_bytes = 32 << 10;
   // A connection on which nothing moves for so long is closed, and one whose head takes so long.
   std::chrono::milliseconds idle_timeout = std::chrono::seconds(75);
+  // PEM files; with them the server speaks TLS only.
+  std::string tls_certificate{};
+  std::string tls_key{};
 };
 
 class Server {

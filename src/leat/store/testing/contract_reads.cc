@@ -249,6 +249,38 @@ TEST_P(StoreContract, WhatIsReadNowIsWhatIsThere) {
   EXPECT_FALSE(store().read_now("", space, info));
 }
 
+TEST_P(StoreContract, WhatIsOpenedNowIsWhatIsThere) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps nothing";
+  std::vector<LocalExtent> extents;
+  for (const std::size_t size : {std::size_t{100'000}, (std::size_t{2} << 20) + 1}) {
+    const std::string name = "now-" + std::to_string(size);
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      const Bytes bytes = put(name, pattern_bytes(size, round));
+      for (int times = 0; times < 2; ++times) {
+        if (const auto reader = store().open_now(name)) {
+          Bytes read(size + 1);
+          const auto count = reader->read_at(0, read, context_);
+          ASSERT_TRUE(succeeds(count));
+          EXPECT_TRUE(same_bytes(std::span(read).first(*count), bytes));
+          EXPECT_EQ(reader->info().etag, store().stat(name, context_)->etag);
+          if (reader->local_extents_now({10, 1000}, extents)) {
+            const auto others = reader->local_extents({10, 1000}, context_);
+            ASSERT_TRUE(succeeds(others));
+            ASSERT_EQ(extents.size(), others->size());
+            EXPECT_EQ(extents.front().offset, others->front().offset);
+          }
+        }
+        const auto stored = get(name);
+        ASSERT_TRUE(succeeds(stored));
+        EXPECT_TRUE(same_bytes(*stored, bytes));
+      }
+    }
+    ASSERT_TRUE(succeeds(store().remove(name, {}, context_)));
+    EXPECT_EQ(store().open_now(name), nullptr);
+  }
+  EXPECT_EQ(store().open_now(""), nullptr);
+}
+
 TEST_P(StoreContract, LocalExtentsHoldTheBytes) {
   if (!capabilities().writable) GTEST_SKIP() << "not writable";
   for (const std::size_t size : {std::size_t{1}, std::size_t{5000}, (std::size_t{2} << 20) + 1}) {

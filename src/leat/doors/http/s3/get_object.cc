@@ -14,34 +14,6 @@ namespace {
 
 using leat::http::Method;
 
-// "bytes=0-99", "bytes=100-", "bytes=-100". Nothing: not a range that we serve, so all of it.
-std::optional<ByteRange> parse_range(std::string_view text, std::uint64_t size_bytes,
-                                     bool& is_unsatisfiable) {
-  constexpr std::string_view kUnit = "bytes=";
-  if (!text.starts_with(kUnit)) return std::nullopt;
-  text.remove_prefix(kUnit.size());
-  const std::size_t dash = text.find('-');
-  if (dash == text.npos || text.find(',') != text.npos) return std::nullopt;
-  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
-  const auto first = number(text.substr(0, dash));
-  const auto last = number(text.substr(dash + 1));
-  if (dash == 0) {
-    if (!last) return std::nullopt;
-    is_unsatisfiable = *last == 0 || size_bytes == 0;
-    const std::uint64_t length = std::min(*last, size_bytes);
-    return ByteRange{size_bytes - length, length};
-  }
-  if (!first || (dash + 1 < text.size() && (!last || *last < *first))) return std::nullopt;
-  is_unsatisfiable = *first >= size_bytes;
-  const std::uint64_t end = last && *last < size_bytes ? *last + 1 : size_bytes;
-  return ByteRange{*first, is_unsatisfiable ? 0 : end - *first};
-}
-
 // Whether one of the etags in `list`, "*" or quoted and separated by commas, is `etag`.
 bool matches_etag(std::string_view list, std::string_view etag) {
   if (list == "*") return true;
@@ -77,10 +49,12 @@ class GetObject final : public Operation {
     answer.headers = std::move(headers);
     ByteRange range{0, info.size_bytes};
     if (const auto wanted = header("range")) {
-      bool is_unsatisfiable = false;
-      if (const auto part = parse_range(*wanted, info.size_bytes, is_unsatisfiable)) {
-        if (is_unsatisfiable) return failure({416, "InvalidRange", "the range is not satisfiable"});
-        range = *part;
+      const WantedRange part = parse_range(*wanted, info.size_bytes);
+      if (part.kind == WantedRange::Kind::kUnsatisfiable) {
+        return failure({416, "InvalidRange", "the range is not satisfiable"});
+      }
+      if (part.kind == WantedRange::Kind::kPart) {
+        range = part.range;
         answer.status = 206;
         answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
                                       range.offset + range.length - 1, info.size_bytes);
@@ -149,6 +123,34 @@ class GetObject final : public Operation {
 };
 
 }  // namespace
+
+WantedRange parse_range(std::string_view text, std::uint64_t size_bytes) {
+  using Kind = WantedRange::Kind;
+  const WantedRange all{Kind::kAll, {0, size_bytes}};
+  constexpr std::string_view kUnit = "bytes=";
+  if (!text.starts_with(kUnit)) return all;
+  text.remove_prefix(kUnit.size());
+  const std::size_t dash = text.find('-');
+  if (dash == text.npos || text.find(',') != text.npos) return all;
+  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return value;
+  };
+  const auto first = number(text.substr(0, dash));
+  const auto last = number(text.substr(dash + 1));
+  if (dash == 0) {
+    if (!last) return all;
+    if (*last == 0 || size_bytes == 0) return {Kind::kUnsatisfiable, {}};
+    const std::uint64_t length = std::min(*last, size_bytes);
+    return {Kind::kPart, {size_bytes - length, length}};
+  }
+  if (!first || (dash + 1 < text.size() && (!last || *last < *first))) return all;
+  if (*first >= size_bytes) return {Kind::kUnsatisfiable, {}};
+  const std::uint64_t end = last && *last < size_bytes ? *last + 1 : size_bytes;
+  return {Kind::kPart, {*first, end - *first}};
+}
 
 std::optional<std::size_t> append_object_headers(std::span<char> space, const ObjectInfo& info) {
   std::size_t used = 0;

@@ -37,21 +37,40 @@ std::optional<std::string_view> decode_into(std::string_view text, std::span<cha
   return std::string_view(space.data(), count);
 }
 
-// Whether the answer depends on nothing but the name. Signatures are checked on the pool.
-bool is_plain_read(const RequestHead& head) {
-  if (head.method() != Method::kGet && head.method() != Method::kHead) return false;
-  if (!head.query().empty()) return false;
+// A read that may be answered on the loop, as far as its head tells.
+struct PlainRead {
+  std::string_view range;  // empty: all of it
+  bool is_signed = false;
+};
+
+// Nothing when there is more to it: conditions, overrides, operations in the query.
+std::optional<PlainRead> plain_read(const RequestHead& head) {
+  if (head.method() != Method::kGet && head.method() != Method::kHead) return std::nullopt;
+  // The names that some clients give their requests.
+  const std::string_view query = head.query();
+  if (!query.empty() && query != "x-id=GetObject") return std::nullopt;
+  PlainRead read;
   for (const leat::http::Header& header : head.headers()) {
-    const char first = static_cast<char>(header.name.front() | 0x20);
-    if (first == 'r' && leat::http::equals_ignoring_case(header.name, "range")) return false;
-    if (first == 'i' && header.name.size() > 3 &&
-        leat::http::equals_ignoring_case(header.name.substr(0, 3), "if-")) {
-      return false;
+    switch (header.name.front() | 0x20) {
+      case 'r':
+        if (leat::http::equals_ignoring_case(header.name, "range")) read.range = header.value;
+        break;
+      case 'i':
+        if (leat::http::equals_ignoring_case(header.name.substr(0, 3), "if-")) return std::nullopt;
+        break;
+      case 'a':
+        read.is_signed |= leat::http::equals_ignoring_case(header.name, "authorization");
+        break;
+      case 'x':
+        if (leat::http::equals_ignoring_case(header.name, "x-amz-checksum-mode")) {
+          return std::nullopt;
+        }
+        break;
+      default:
+        break;
     }
-    if (first == 'a' && leat::http::equals_ignoring_case(header.name, "authorization"))
-      return false;
   }
-  return true;
+  return read;
 }
 
 }  // namespace
@@ -64,7 +83,8 @@ std::string S3Service::next_request_id() {
 }
 
 std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const QuickSpace& space) {
-  if (!is_plain_read(head) || !options_.domains.empty()) return std::nullopt;
+  const auto read = plain_read(head);
+  if (!read || !options_.domains.empty()) return std::nullopt;
   std::string_view path = head.path();
   path.remove_prefix(1);
   const std::size_t slash = path.find('/');
@@ -73,16 +93,51 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   if (!bucket) return std::nullopt;
   std::array<char, kMaxNameBytes> name_space;
   const auto name = decode_into(path.substr(slash + 1), name_space);
-  if (!name || !access_.allows("", Right::kRead, path.substr(0, slash), *name)) return std::nullopt;
-  thread_local ObjectInfo info;  // keeps the memory of its strings
-  const auto bytes = bucket->read_now(*name, space.body, info);
-  if (!bytes) return std::nullopt;
-  const auto end = append_object_headers(space.headers, info);
-  if (!end) return std::nullopt;
+  if (!name) return std::nullopt;
+  if (read->is_signed) {
+    std::optional<S3Error> error;
+    if (!parse(head, error).ok() || error) return std::nullopt;
+  } else if (!access_.allows("", Right::kRead, path.substr(0, slash), *name)) {
+    return std::nullopt;
+  }
+  return answer_now(*bucket, *name, {head.method(), read->range}, space);
+}
+
+std::optional<QuickAnswer> S3Service::answer_now(ObjectStore& bucket, std::string_view name,
+                                                 const QuickRead& read, const QuickSpace& space) {
   QuickAnswer answer;
+  thread_local ObjectInfo small_info;  // keeps the memory of its strings
+  const ObjectInfo* info = &small_info;
+  std::shared_ptr<ObjectReader> reader;
+  if (const auto bytes = bucket.read_now(name, space.body, small_info)) {
+    answer.body = *bytes;
+  } else {
+    reader = bucket.open_now(name);
+    if (!reader) return std::nullopt;
+    info = &reader->info();
+  }
+  const auto wanted = parse_range(read.range, info->size_bytes);
+  if (wanted.kind == WantedRange::Kind::kUnsatisfiable) return std::nullopt;
+  const auto end = append_object_headers(space.headers, *info);
+  if (!end) return std::nullopt;
   answer.header_bytes = *end;
-  answer.body = *bytes;
-  if (head.method() == Method::kHead) answer.length_of_head = bytes->size();
+  if (wanted.kind == WantedRange::Kind::kPart) {
+    answer.status = 206;
+    const auto written =
+        fmt::format_to_n(space.headers.data() + *end, space.headers.size() - *end,
+                         "Content-Range: bytes {}-{}/{}\r\n", wanted.range.offset,
+                         wanted.range.offset + wanted.range.length - 1, info->size_bytes);
+    answer.header_bytes += written.size;
+    if (answer.header_bytes > space.headers.size()) return std::nullopt;
+  }
+  if (read.method == Method::kHead) {
+    answer.length_of_head = wanted.range.length;
+    answer.body = {};
+  } else if (reader) {
+    answer.object = ObjectBody{std::move(reader), wanted.range};
+  } else {
+    answer.body = answer.body.subspan(wanted.range.offset, wanted.range.length);
+  }
   return answer;
 }
 

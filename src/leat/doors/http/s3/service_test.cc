@@ -93,9 +93,13 @@ TEST_F(S3ServiceTest, AnswersOnTheLoopWhatItHasReadBefore) {
   EXPECT_EQ(quick.status, 200);
   EXPECT_EQ(quick.body, "meow");
   EXPECT_TRUE(quick.has("Content-Type: binary/octet-stream\r\n"));
+  const auto part = ask_now("GET /photos/cat", "Range: bytes=1-2\r\n");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, "eo");
+  EXPECT_TRUE(part.has("Content-Range: bytes 1-2/4\r\n"));
   // What needs a second thought.
   EXPECT_EQ(ask_now("GET /photos/cat?versionId=1").status, 0);
-  EXPECT_EQ(ask_now("GET /photos/cat", "Range: bytes=0-1\r\n").status, 0);
+  EXPECT_EQ(ask_now("GET /photos/cat", "Range: bytes=4-\r\n").status, 0);
   EXPECT_EQ(ask_now("GET /photos/cat", "If-None-Match: \"x\"\r\n").status, 0);
   EXPECT_EQ(ask_now("GET /photos/%zz").status, 0);
   EXPECT_EQ(ask_now("GET /photos/").status, 0);
