@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "leat/doors/http/s3/checksum.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
@@ -86,7 +87,13 @@ class GetObject final : public Operation {
                                       range.offset + range.length - 1, info.size_bytes);
       }
     }
-    if (answer.status == 200) override_headers(answer.headers);
+    if (answer.status == 200) {
+      override_headers(answer.headers);
+      // Checksums are those of the whole object.
+      if (info.metadata && wants_checksums()) {
+        answer.headers += checksum_headers(info.metadata->checksums);
+      }
+    }
     if (request_.head->method() == Method::kHead) {
       answer.length_of_head = range.length;
     } else {
@@ -96,6 +103,10 @@ class GetObject final : public Operation {
   }
 
  private:
+  bool wants_checksums() const {
+    return leat::http::equals_ignoring_case(header("x-amz-checksum-mode").value_or(""), "enabled");
+  }
+
   // The answer if a condition of the request decides it. An etag outweighs a date.
   std::optional<Answer> check_conditions(const ObjectInfo& info) const {
     const std::int64_t modified = info.mtime_ns / 1'000'000'000;

@@ -11,6 +11,7 @@
 #include "leat/doors/http/application.h"
 #include "leat/doors/http/s3/buckets.h"
 #include "leat/doors/http/s3/error.h"
+#include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/request.h"
 
 namespace leat::doors::http::s3 {

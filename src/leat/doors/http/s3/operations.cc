@@ -53,24 +53,6 @@ bool is_understood(const Query& query) {
   });
 }
 
-// Headers by which a PUT asks for more than to keep its body. Whoever sends one would take silence
-// for a yes.
-constexpr std::array<std::string_view, 6> kUnhonouredPrefixes{"content-md5",
-                                                              "x-amz-checksum-",
-                                                              "x-amz-copy-source",
-                                                              "x-amz-object-lock-",
-                                                              "x-amz-server-side-encryption",
-                                                              "x-amz-tagging"};
-
-bool asks_for_more(const RequestHead& head) {
-  return std::any_of(head.headers().begin(), head.headers().end(), [](const auto& header) {
-    return std::any_of(
-        kUnhonouredPrefixes.begin(), kUnhonouredPrefixes.end(), [&](std::string_view prefix) {
-          return leat::http::equals_ignoring_case(header.name.substr(0, prefix.size()), prefix);
-        });
-  });
-}
-
 }  // namespace
 
 std::unique_ptr<Exchange> make_refusal(S3Request request, S3Error error) {
@@ -84,7 +66,7 @@ std::unique_ptr<Exchange> make_operation(S3Request request, Buckets& buckets) {
   if (is_understood(request.query)) {
     if (!request.address.key.empty()) {
       if (reads) return make_get_object(std::move(request), buckets);
-      if (method == Method::kPut && !asks_for_more(*request.head)) {
+      if (method == Method::kPut && !request.head->header("x-amz-copy-source")) {
         return make_put_object(std::move(request), buckets);
       }
       if (method == Method::kDelete) return make_delete_object(std::move(request), buckets);

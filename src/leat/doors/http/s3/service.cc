@@ -50,6 +50,8 @@ bool is_plain_read(const RequestHead& head) {
     }
     if (first == 'a' && leat::http::equals_ignoring_case(header.name, "authorization"))
       return false;
+    if (first == 'x' && leat::http::equals_ignoring_case(header.name, "x-amz-checksum-mode"))
+      return false;
   }
   return true;
 }
