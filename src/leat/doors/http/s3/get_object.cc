@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "leat/doors/http/s3/checksum.h"
+#include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
@@ -41,23 +42,6 @@ std::optional<ByteRange> parse_range(std::string_view text, std::uint64_t size_b
   is_unsatisfiable = *first >= size_bytes;
   const std::uint64_t end = last && *last < size_bytes ? *last + 1 : size_bytes;
   return ByteRange{*first, is_unsatisfiable ? 0 : end - *first};
-}
-
-// Whether one of the etags in `list`, "*" or quoted and separated by commas, is `etag`.
-bool matches_etag(std::string_view list, std::string_view etag) {
-  if (list == "*") return true;
-  while (!list.empty()) {
-    std::string_view one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), one.size() + 1));
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (one.starts_with("W/")) one.remove_prefix(2);
-    if (one.size() >= 2 && one.starts_with('"') && one.ends_with('"')) {
-      one = one.substr(1, one.size() - 2);
-    }
-    if (one == etag) return true;
-  }
-  return false;
 }
 
 class GetObject final : public Operation {
@@ -107,33 +91,18 @@ class GetObject final : public Operation {
     return leat::http::equals_ignoring_case(header("x-amz-checksum-mode").value_or(""), "enabled");
   }
 
-  // The answer if a condition of the request decides it. An etag outweighs a date.
+  // The answer if a condition of the request decides it.
   std::optional<Answer> check_conditions(const ObjectInfo& info) const {
-    const std::int64_t modified = info.mtime_ns / 1'000'000'000;
-    const auto date_of = [&](std::string_view name) -> std::optional<std::time_t> {
-      const auto text = header(name);
-      return text ? leat::http::parse_date(*text) : std::nullopt;
-    };
-    if (const auto wanted = header("if-match")) {
-      if (!matches_etag(*wanted, info.etag)) return precondition_failed();
-    } else if (const auto since = date_of("if-unmodified-since"); since && modified > *since) {
-      return precondition_failed();
+    const Verdict verdict = judge(*request_.head, "", info);
+    if (verdict == Verdict::kGo) return std::nullopt;
+    if (verdict == Verdict::kFailed) {
+      return failure({412, "PreconditionFailed", "the object is not in the state asked for"});
     }
-    bool is_unchanged = false;
-    if (const auto known = header("if-none-match")) {
-      is_unchanged = matches_etag(*known, info.etag);
-    } else if (const auto since = date_of("if-modified-since")) {
-      is_unchanged = modified <= *since;
-    }
-    if (!is_unchanged) return std::nullopt;
     Answer answer;
     answer.status = 304;
     answer.headers = fmt::format("ETag: \"{}\"\r\nLast-Modified: {}\r\n", info.etag,
-                                 leat::http::format_date(modified));
+                                 leat::http::format_date(info.mtime_ns / 1'000'000'000));
     return answer;
-  }
-  Answer precondition_failed() const {
-    return failure({412, "PreconditionFailed", "the object is not in the state asked for"});
   }
 
   // "response-content-type=…" and its like: the presigned link says how a browser is to take it.

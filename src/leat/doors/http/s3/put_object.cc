@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/object_metadata.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/request_body.h"

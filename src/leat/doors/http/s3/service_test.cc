@@ -171,11 +171,12 @@ TEST_F(S3ServiceTest, ListsObjectsPageByPage) {
 
 TEST_F(S3ServiceTest, NeverTakesOneOperationForAnother) {
   ASSERT_EQ(ask("PUT /photos/cat", "", "meow").status, 200);
-  for (const char* line :
-       {"PUT /photos/cat?acl", "PUT /photos/cat?tagging", "GET /photos/cat?torrent",
-        "GET /photos?acl", "PUT /photos?policy", "DELETE /photos?lifecycle",
-        "POST /photos/cat?restore", "POST /photos/cat?uploads",
-        "PUT /photos/cat?partNumber=1&uploadId=x", "POST /photos?delete"}) {
+  for (const char* line : {"PUT /photos/cat?acl", "PUT /photos/cat?tagging",
+                           "GET /photos/cat?torrent", "GET /photos?acl", "PUT /photos?policy",
+                           "DELETE /photos?lifecycle", "POST /photos/cat?restore",
+                           "POST /photos/cat?uploads", "PUT /photos/cat?partNumber=1&uploadId=x",
+                           "PUT /photos/cat?delete", "GET /photos/cat?delete", "PUT /photos?delete",
+                           "POST /photos/cat?delete", "GET /photos?location&policy"}) {
     EXPECT_EQ(ask(line, "", "").status, 501) << line;
   }
   EXPECT_EQ(ask("PUT /photos/cat?partNumber=1").status, 501);
