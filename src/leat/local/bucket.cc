@@ -205,6 +205,23 @@ Result<Record> Bucket::share_files(Engine& engine, const std::string& key, const
   }
 }
 
+Result<ObjectInfo> Bucket::copy_bytes(std::string_view source, std::string_view target,
+                                      const CreateOptions& options, const std::string& etag,
+                                      std::uint64_t generation, const Context& context) {
+  ASSIGN_OR_RETURN(const auto reader, open(source, {}, context));
+  const ObjectInfo& info = reader->info();
+  CreateOptions create_options = options;
+  create_options.expected_size_bytes = info.size_bytes;
+  if (options.metadata.empty() && info.metadata) create_options.metadata = *info.metadata;
+  ASSIGN_OR_RETURN(const auto writer, create(target, create_options, context));
+  RETURN_IF_ERROR(read_pieces(
+      *reader, {}, [&](std::span<const std::byte> piece) { return writer->append(piece, context); },
+      context));
+  CommitOptions commit_options;
+  if (info.generation == generation) commit_options.etag = etag;
+  return writer->commit(commit_options, context);
+}
+
 Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target,
                                 const CreateOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(Engine* const engine, begin(source, context));
@@ -213,18 +230,19 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   const std::string target_key = key_of(target);
   ASSIGN_OR_RETURN(const auto located, engine->find(source_key, ReadAlong::kNothing, context));
   ASSIGN_OR_RETURN(const auto home, engine->home(target_key));
+  // The same bytes have the same etag, if a door gave it one.
+  const std::string etag = located ? located->found.record.etag : std::string();
+  const std::uint64_t generation = located ? located->found.record.generation : 0;
   const bool shares = located && located->found.record.kind == RecordKind::kReference &&
                       located->drive == home && !may_be_shard(target_key);
-  if (!shares) return ObjectStore::copy(source, target, options, context);
+  if (!shares) return copy_bytes(source, target, options, etag, generation, context);
   ASSIGN_OR_RETURN(const auto guard, BucketChange::begin(*state_));
   RETURN_IF_ERROR(engine->begin_writing());
   const FilePin pin = home->pin_files(located->found.record.extents);
   ASSIGN_OR_RETURN(Record record, share_files(*engine, source_key, context));
-  if (record.generation != located->found.record.generation)
-    return copy(source, target, options, context);
+  if (record.generation != generation) return copy(source, target, options, context);
   record.key = target_key;
   record.mtime_ns = engine->options().clock->wall_ns();
-  record.etag.clear();
   // By this name it is no shard.
   record.options.erase(std::string(kShardOption));
   record.options.erase(std::string(kNotAShardOption));
@@ -236,7 +254,7 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   if (committed.failed_with(ErrorCode::kUnavailable)) {
     // The drives of the store changed meanwhile: the files may have to be on another one now.
     ASSIGN_OR_RETURN(const auto home_now, engine->home(target_key));
-    if (home_now != home) return ObjectStore::copy(source, target, options, context);
+    if (home_now != home) return copy_bytes(source, target, options, etag, generation, context);
   }
   RETURN_IF_ERROR(committed);
   store_->changed();

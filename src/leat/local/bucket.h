@@ -72,6 +72,10 @@ class Bucket final : public ObjectStore {
                     const Context& context);
   // The engine, after checks that every call makes.
   Result<Engine*> begin(std::string_view name, const Context& context);
+  // Reads and writes. `etag` was given to generation `generation` of the source.
+  Result<ObjectInfo> copy_bytes(std::string_view source, std::string_view target,
+                                const CreateOptions& options, const std::string& etag,
+                                std::uint64_t generation, const Context& context);
   // A large source of copy() or compose(): its extents, marked as shared.
   Result<Record> share_files(Engine& engine, const std::string& key, const Context& context);
   void remove_part(Engine& engine, const std::string& key, std::uint64_t generation,

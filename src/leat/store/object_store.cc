@@ -103,14 +103,9 @@ Result<ObjectInfo> ObjectStore::copy(std::string_view source, std::string_view t
     create_options.metadata = *reader->info().metadata;
   }
   ASSIGN_OR_RETURN(auto writer, create(target, create_options, context));
-  std::vector<std::byte> buffer(
-      std::min<std::uint64_t>(kCopyBufferBytes, reader->info().size_bytes));
-  for (std::uint64_t offset = 0; offset < reader->info().size_bytes;) {
-    ASSIGN_OR_RETURN(auto count, reader->read_at(offset, buffer, context));
-    if (count == 0) return Error(ErrorCode::kIoError, "copy: the source ended early");
-    RETURN_IF_ERROR(writer->append(std::span(buffer).first(count), context));
-    offset += count;
-  }
+  RETURN_IF_ERROR(read_pieces(
+      *reader, {}, [&](std::span<const std::byte> piece) { return writer->append(piece, context); },
+      context));
   return writer->commit({}, context);
 }
 
@@ -121,6 +116,23 @@ Result<std::vector<std::byte>> read_object(ObjectStore& store, std::string_view 
   ASSIGN_OR_RETURN(auto count, reader->read_at(0, bytes, context));
   bytes.resize(count);
   return bytes;
+}
+
+Status read_pieces(ObjectReader& reader, ByteRange range,
+                   const std::function<Status(std::span<const std::byte>)>& take,
+                   const Context& context) {
+  range = range.within(reader.info().size_bytes);
+  std::vector<std::byte> buffer(std::min<std::uint64_t>(kCopyBufferBytes, range.length));
+  while (range.length > 0) {
+    const auto piece =
+        std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), range.length));
+    ASSIGN_OR_RETURN(const auto count, reader.read_at(range.offset, piece, context));
+    if (count == 0) return Error(ErrorCode::kIoError, "the object ended early");
+    RETURN_IF_ERROR(take(piece.first(count)));
+    range.offset += count;
+    range.length -= count;
+  }
+  return ok_status();
 }
 
 Result<ObjectInfo> write_object(ObjectStore& store, std::string_view name,

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -273,6 +274,10 @@ Result<std::vector<std::byte>> read_object(ObjectStore& store, std::string_view 
 Result<ObjectInfo> write_object(ObjectStore& store, std::string_view name,
                                 std::span<const std::byte> bytes, const CreateOptions& options,
                                 const Context& context);
+// Hands the bytes of `range` to `take`, in order and in pieces. An error of `take` ends it.
+Status read_pieces(ObjectReader& reader, ByteRange range,
+                   const std::function<Status(std::span<const std::byte>)>& take,
+                   const Context& context);
 // kInvalidArgument for an empty, overlong or NUL-holding name.
 Status check_name(std::string_view name, std::size_t max_name_bytes = kMaxNameBytes);
 

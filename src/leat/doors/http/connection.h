@@ -30,7 +30,7 @@ struct LoopSpace {
   RequestHead head;
   std::array<char, 16 << 10> headers;
   std::array<std::byte, 72 << 10> body;  // larger objects are sent from their files
-  std::string date;  // "Date: …\r\n", a second old at most
+  std::string date;                      // "Date: …\r\n", a second old at most
 };
 
 class Connection {

@@ -121,10 +121,23 @@ std::optional<std::string> Access::secret_of(std::string_view access_key) const 
   return it->second.secret;
 }
 
+bool Access::allows_anybody(Right right) const noexcept {
+  return anonymous_ == Anonymous::kWrite ||
+         (anonymous_ == Anonymous::kRead && right == Right::kRead);
+}
+
+bool Access::allows_some(std::string_view access_key, Right right, std::string_view bucket) const {
+  if (allows_anybody(right)) return true;
+  const auto it = keys_.find(access_key);
+  if (it == keys_.end()) return false;
+  return std::any_of(it->second.grants.begin(), it->second.grants.end(), [&](const Grant& grant) {
+    return covers(grant, right, bucket, grant.prefix);
+  });
+}
+
 bool Access::allows(std::string_view access_key, Right right, std::string_view bucket,
                     std::string_view name) const {
-  if (anonymous_ == Anonymous::kRead && right == Right::kRead) return true;
-  if (anonymous_ == Anonymous::kWrite) return true;
+  if (allows_anybody(right)) return true;
   const auto it = keys_.find(access_key);
   if (it == keys_.end()) return false;
   return std::any_of(it->second.grants.begin(), it->second.grants.end(),

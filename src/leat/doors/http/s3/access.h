@@ -53,6 +53,8 @@ class Access {
   // the prefix of a listing.
   bool allows(std::string_view access_key, Right right, std::string_view bucket,
               std::string_view name) const;
+  // Whether there is a name in the bucket with which that is allowed.
+  bool allows_some(std::string_view access_key, Right right, std::string_view bucket) const;
   std::size_t size() const noexcept { return keys_.size(); }
 
  private:
@@ -60,6 +62,8 @@ class Access {
     std::string secret;
     std::vector<Grant> grants;
   };
+  bool allows_anybody(Right right) const noexcept;
+
   Anonymous anonymous_;
   std::map<std::string, Key, std::less<>> keys_;
 };

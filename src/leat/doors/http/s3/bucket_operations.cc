@@ -8,13 +8,6 @@ namespace {
 
 using leat::http::Method;
 
-Answer xml_answer(XmlWriter xml) {
-  Answer answer;
-  answer.headers = "Content-Type: application/xml\r\n";
-  answer.body = std::move(xml).take();
-  return answer;
-}
-
 class ListBuckets final : public Operation {
  public:
   using Operation::Operation;

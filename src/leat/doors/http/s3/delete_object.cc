@@ -1,4 +1,5 @@
 // DeleteObject.
+#include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/operation.h"
 
 namespace leat::doors::http::s3 {

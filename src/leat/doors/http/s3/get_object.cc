@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "leat/doors/http/s3/checksum.h"
+#include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
@@ -13,23 +15,6 @@ namespace leat::doors::http::s3 {
 namespace {
 
 using leat::http::Method;
-
-// Whether one of the etags in `list`, "*" or quoted and separated by commas, is `etag`.
-bool matches_etag(std::string_view list, std::string_view etag) {
-  if (list == "*") return true;
-  while (!list.empty()) {
-    std::string_view one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), one.size() + 1));
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (one.starts_with("W/")) one.remove_prefix(2);
-    if (one.size() >= 2 && one.starts_with('"') && one.ends_with('"')) {
-      one = one.substr(1, one.size() - 2);
-    }
-    if (one == etag) return true;
-  }
-  return false;
-}
 
 class GetObject final : public Operation {
  public:
@@ -60,7 +45,13 @@ class GetObject final : public Operation {
                                       range.offset + range.length - 1, info.size_bytes);
       }
     }
-    if (answer.status == 200) override_headers(answer.headers);
+    if (answer.status == 200) {
+      override_headers(answer.headers);
+      // Checksums are those of the whole object.
+      if (info.metadata && wants_checksums()) {
+        answer.headers += checksum_headers(info.metadata->checksums);
+      }
+    }
     if (request_.head->method() == Method::kHead) {
       answer.length_of_head = range.length;
     } else {
@@ -70,33 +61,22 @@ class GetObject final : public Operation {
   }
 
  private:
-  // The answer if a condition of the request decides it. An etag outweighs a date.
+  bool wants_checksums() const {
+    return leat::http::equals_ignoring_case(header("x-amz-checksum-mode").value_or(""), "enabled");
+  }
+
+  // The answer if a condition of the request decides it.
   std::optional<Answer> check_conditions(const ObjectInfo& info) const {
-    const std::int64_t modified = info.mtime_ns / 1'000'000'000;
-    const auto date_of = [&](std::string_view name) -> std::optional<std::time_t> {
-      const auto text = header(name);
-      return text ? leat::http::parse_date(*text) : std::nullopt;
-    };
-    if (const auto wanted = header("if-match")) {
-      if (!matches_etag(*wanted, info.etag)) return precondition_failed();
-    } else if (const auto since = date_of("if-unmodified-since"); since && modified > *since) {
-      return precondition_failed();
+    const Verdict verdict = judge(*request_.head, "", info);
+    if (verdict == Verdict::kGo) return std::nullopt;
+    if (verdict == Verdict::kFailed) {
+      return failure({412, "PreconditionFailed", "the object is not in the state asked for"});
     }
-    bool is_unchanged = false;
-    if (const auto known = header("if-none-match")) {
-      is_unchanged = matches_etag(*known, info.etag);
-    } else if (const auto since = date_of("if-modified-since")) {
-      is_unchanged = modified <= *since;
-    }
-    if (!is_unchanged) return std::nullopt;
     Answer answer;
     answer.status = 304;
     answer.headers = fmt::format("ETag: \"{}\"\r\nLast-Modified: {}\r\n", info.etag,
-                                 leat::http::format_date(modified));
+                                 leat::http::format_date(info.mtime_ns / 1'000'000'000));
     return answer;
-  }
-  Answer precondition_failed() const {
-    return failure({412, "PreconditionFailed", "the object is not in the state asked for"});
   }
 
   // "response-content-type=…" and its like: the presigned link says how a browser is to take it.

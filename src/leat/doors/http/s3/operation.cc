@@ -1,5 +1,7 @@
 #include "leat/doors/http/s3/operation.h"
 
+#include "leat/doors/http/s3/xml_writer.h"
+
 namespace leat::doors::http::s3 {
 
 Answer Operation::respond(const Context& context) {
@@ -19,23 +21,11 @@ Result<std::shared_ptr<ObjectStore>> Operation::bucket() {
   return found;
 }
 
-Result<Precondition> precondition_of(const leat::http::RequestHead& head) {
-  const auto match = head.header("if-match");
-  const auto none_match = head.header("if-none-match");
-  if (match && none_match) {
-    return Error(ErrorCode::kInvalidArgument, "If-Match and If-None-Match exclude each other");
-  }
-  if (none_match) {
-    if (*none_match == "*") return Precondition::absent();
-    return Error(ErrorCode::kUnsupported, "of a change only \"If-None-Match: *\" is understood");
-  }
-  if (!match) return Precondition::none();
-  std::string_view etag = *match;
-  if (etag == "*") return Precondition::present();
-  if (etag.size() >= 2 && etag.starts_with('"') && etag.ends_with('"')) {
-    etag = etag.substr(1, etag.size() - 2);
-  }
-  return Precondition::has_etag(std::string(etag));
+Answer xml_answer(XmlWriter xml) {
+  Answer answer;
+  answer.headers = "Content-Type: application/xml\r\n";
+  answer.body = std::move(xml).take();
+  return answer;
 }
 
 Answer Operation::failure(const S3Error& error) const {

@@ -11,6 +11,7 @@
 #include "leat/doors/http/application.h"
 #include "leat/doors/http/s3/buckets.h"
 #include "leat/doors/http/s3/error.h"
+#include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/request.h"
 
 namespace leat::doors::http::s3 {
@@ -47,12 +48,14 @@ class Operation : public Exchange {
   bool has_no_bucket_ = false;
 };
 
-// If-Match and "If-None-Match: *" of a change.
-Result<Precondition> precondition_of(const leat::http::RequestHead& head);
+class XmlWriter;
+Answer xml_answer(XmlWriter xml);
 
 // One function a file.
 std::unique_ptr<Exchange> make_get_object(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_put_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_copy_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_delete_objects(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_delete_object(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_list_objects(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_list_buckets(S3Request request, Buckets& buckets);

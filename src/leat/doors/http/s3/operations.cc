@@ -27,48 +27,88 @@ class Refusal final : public Exchange {
   const S3Error error_;
 };
 
-// Parameters that do not change what is asked for: names that clients give their requests, the
-// signature of a presigned one, and what the operations below understand.
-constexpr std::array<std::string_view, 15> kKnownParameters{"continuation-token",
-                                                            "delimiter",
-                                                            "encoding-type",
-                                                            "fetch-owner",
-                                                            "list-type",
-                                                            "location",
-                                                            "marker",
-                                                            "max-keys",
-                                                            "prefix",
-                                                            "start-after",
-                                                            "x-id",
-                                                            "response-cache-control",
-                                                            "response-content-disposition",
-                                                            "response-content-type",
-                                                            "response-expires"};
+// Parameters that do not say what is asked for, but how, and names that clients give their
+// requests.
+constexpr std::array<std::string_view, 16> kModifiers{"continuation-token",
+                                                      "delimiter",
+                                                      "encoding-type",
+                                                      "fetch-owner",
+                                                      "key-marker",
+                                                      "list-type",
+                                                      "marker",
+                                                      "max-keys",
+                                                      "max-parts",
+                                                      "max-uploads",
+                                                      "partNumber",
+                                                      "part-number-marker",
+                                                      "prefix",
+                                                      "start-after",
+                                                      "upload-id-marker",
+                                                      "x-id"};
 
-bool is_understood(const Query& query) {
-  return std::all_of(query.all().begin(), query.all().end(), [](const auto& parameter) {
-    return parameter.first.starts_with("X-Amz-") ||
-           std::find(kKnownParameters.begin(), kKnownParameters.end(), parameter.first) !=
-               kKnownParameters.end();
-  });
+bool is_modifier(std::string_view name) {
+  return name.starts_with("X-Amz-") || name.starts_with("response-") ||
+         std::find(kModifiers.begin(), kModifiers.end(), name) != kModifiers.end();
 }
 
-// Headers by which a PUT asks for more than to keep its body. Whoever sends one would take silence
-// for a yes.
-constexpr std::array<std::string_view, 6> kUnhonouredPrefixes{"content-md5",
-                                                              "x-amz-checksum-",
-                                                              "x-amz-copy-source",
-                                                              "x-amz-object-lock-",
-                                                              "x-amz-server-side-encryption",
-                                                              "x-amz-tagging"};
+// The parameter that says what is asked for: "acl", "uploads". Empty when it is the object or the
+// bucket itself; nothing when there are several, which ask for nothing that is known.
+std::optional<std::string_view> subresource_of(const Query& query) {
+  std::string_view found;
+  for (const auto& [name, value] : query.all()) {
+    if (is_modifier(name)) continue;
+    if (!found.empty()) return std::nullopt;
+    found = name;
+  }
+  return found;
+}
 
-bool asks_for_more(const RequestHead& head) {
-  return std::any_of(head.headers().begin(), head.headers().end(), [](const auto& header) {
-    return std::any_of(
-        kUnhonouredPrefixes.begin(), kUnhonouredPrefixes.end(), [&](std::string_view prefix) {
-          return leat::http::equals_ignoring_case(header.name.substr(0, prefix.size()), prefix);
-        });
-  });
+enum class Place : std::uint8_t { kService, kBucket, kObject };
+
+Place place_of(const Address& address) {
+  if (!address.key.empty()) return Place::kObject;
+  return address.bucket.empty() ? Place::kService : Place::kBucket;
+}
+
+using Make = std::unique_ptr<Exchange> (*)(S3Request request, Buckets& buckets);
+
+std::unique_ptr<Exchange> make_put_or_copy(S3Request request, Buckets& buckets) {
+  const bool copies = request.head->header("x-amz-copy-source").has_value();
+  return (copies ? make_copy_object : make_put_object)(std::move(request), buckets);
+}
+
+struct Route {
+  Place place;
+  Method method;
+  std::string_view subresource;
+  Make make;
+};
+constexpr std::array<Route, 11> kRoutes{{
+    {Place::kService, Method::kGet, "", make_list_buckets},
+    {Place::kBucket, Method::kGet, "", make_list_objects},
+    {Place::kBucket, Method::kGet, "location", make_bucket_operation},
+    {Place::kBucket, Method::kHead, "", make_bucket_operation},
+    {Place::kBucket, Method::kPut, "", make_bucket_operation},
+    {Place::kBucket, Method::kDelete, "", make_bucket_operation},
+    {Place::kBucket, Method::kPost, "delete", make_delete_objects},
+    {Place::kObject, Method::kGet, "", make_get_object},
+    {Place::kObject, Method::kHead, "", make_get_object},
+    {Place::kObject, Method::kPut, "", make_put_or_copy},
+    {Place::kObject, Method::kDelete, "", make_delete_object},
+}};
+
+Make find_route(const S3Request& request) {
+  const auto subresource = subresource_of(request.query);
+  if (!subresource) return nullptr;
+  // A part of nothing.
+  if (request.query.has("partNumber")) return nullptr;
+  for (const Route& route : kRoutes) {
+    if (route.place == place_of(request.address) && route.method == request.head->method() &&
+        route.subresource == *subresource) {
+      return route.make;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -78,27 +118,7 @@ std::unique_ptr<Exchange> make_refusal(S3Request request, S3Error error) {
 }
 
 std::unique_ptr<Exchange> make_operation(S3Request request, Buckets& buckets) {
-  const Method method = request.head->method();
-  const bool reads = method == Method::kGet || method == Method::kHead;
-  // A parameter that is not understood, "?acl" or "?tagging", asks for something else altogether.
-  if (is_understood(request.query)) {
-    if (!request.address.key.empty()) {
-      if (reads) return make_get_object(std::move(request), buckets);
-      if (method == Method::kPut && !asks_for_more(*request.head)) {
-        return make_put_object(std::move(request), buckets);
-      }
-      if (method == Method::kDelete) return make_delete_object(std::move(request), buckets);
-    } else if (!request.address.bucket.empty()) {
-      if (method == Method::kGet && !request.query.has("location")) {
-        return make_list_objects(std::move(request), buckets);
-      }
-      if (reads || method == Method::kPut || method == Method::kDelete) {
-        return make_bucket_operation(std::move(request), buckets);
-      }
-    } else if (method == Method::kGet) {
-      return make_list_buckets(std::move(request), buckets);
-    }
-  }
+  if (const Make make = find_route(request)) return make(std::move(request), buckets);
   return make_refusal(std::move(request),
                       {501, "NotImplemented", "this operation is not supported"});
 }

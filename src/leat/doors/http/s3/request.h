@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "leat/base/result.h"
+#include "leat/doors/http/s3/access.h"
 #include "leat/doors/http/s3/address.h"
 #include "leat/doors/http/s3/signer.h"
 #include "leat/http/request_head.h"
@@ -33,6 +34,12 @@ struct S3Request {
   Query query;
   std::string request_id;
   Signer signer;
+  const Access* access = nullptr;  // outlives the request
+
+  // For what an operation touches beyond the address, which was checked before it.
+  bool may(Right right, std::string_view bucket, std::string_view name) const {
+    return access != nullptr && access->allows(signer.access_key, right, bucket, name);
+  }
 };
 
 }  // namespace leat::doors::http::s3

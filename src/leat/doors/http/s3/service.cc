@@ -144,6 +144,7 @@ std::optional<QuickAnswer> S3Service::answer_now(ObjectStore& bucket, std::strin
 Result<S3Request> S3Service::parse(const RequestHead& head, std::optional<S3Error>& error) {
   S3Request request;
   request.head = &head;
+  request.access = &access_;
   ASSIGN_OR_RETURN(request.address, address_of(head, options_.domains));
   ASSIGN_OR_RETURN(request.query, Query::parse(head.query()));
   const auto secret_of = [&](std::string_view key) { return access_.secret_of(key); };
@@ -162,10 +163,17 @@ std::optional<S3Error> S3Service::check_rights(const S3Request& request) const {
   Right right = Right::kWrite;
   if (reads) right = Right::kRead;
   if (!reads && address.key.empty() && method != Method::kPost) right = Right::kAdmin;
+  const S3Error denied{403, "AccessDenied", "this key may not do that"};
+  // The names are in the body, and checked one by one.
+  if (method == Method::kPost && address.key.empty() && request.query.has("delete")) {
+    const bool may_some =
+        access_.allows_some(request.signer.access_key, Right::kWrite, address.bucket);
+    return may_some ? std::nullopt : std::optional(denied);
+  }
   const std::string_view name =
       address.key.empty() ? request.query.find("prefix").value_or("") : address.key;
   if (access_.allows(request.signer.access_key, right, address.bucket, name)) return std::nullopt;
-  return S3Error{403, "AccessDenied", "this key may not do that"};
+  return denied;
 }
 
 std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {

@@ -271,6 +271,21 @@ SignatureCheck check_claim(const S3Request& request, const Claim& claim, const S
   return check;
 }
 
+// Nobody signed, but the body may still be hashed or in chunks.
+SignatureCheck check_unsigned(const RequestHead& head) {
+  SignatureCheck check;
+  const auto hash = head.header("x-amz-content-sha256");
+  if (!hash) return check;
+  const auto kind = payload_kind(*hash);
+  if (!kind) return refused(400, "InvalidRequest", "x-amz-content-sha256 is malformed");
+  if (*kind == PayloadKind::kChunksSigned || *kind == PayloadKind::kChunksSignedTrailer) {
+    return refused(403, "AccessDenied", "the chunks of the body are signed, the request is not");
+  }
+  check.signer.payload = *kind;
+  if (*kind == PayloadKind::kHashed) check.signer.payload_hash = *hash;
+  return check;
+}
+
 }  // namespace
 
 std::string hex(const Digest& digest) {
@@ -317,7 +332,7 @@ SignatureCheck check_signature(const S3Request& request, const SecretOf& secret_
                                std::time_t now) {
   const auto header = request.head->header("authorization");
   const bool is_presigned = request.query.has("X-Amz-Signature");
-  if (!header && !is_presigned) return {};
+  if (!header && !is_presigned) return check_unsigned(*request.head);
   if (header && is_presigned) {
     return refused(400, "InvalidRequest", "a request is signed in its header or in its query");
   }
