@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "leat/cli/verbs.h"
+#include "leat/doors/http/access.h"
 #include "leat/doors/http/key_file.h"
-#include "leat/doors/http/s3/access.h"
 
 namespace leat::cli {
 namespace {
@@ -16,9 +16,9 @@ struct KeysOptions {
   std::vector<std::string> rights;
 };
 
-Result<std::vector<http::s3::KeyLine>> read_keys(const std::string& file) {
+Result<std::vector<http::KeyLine>> read_keys(const std::string& file) {
   ASSIGN_OR_RETURN(const std::string text, http::read_key_file(file));
-  return http::s3::parse_keys(text);
+  return http::parse_keys(text);
 }
 
 constexpr std::string_view kFirstKeyAdvice =
@@ -30,7 +30,7 @@ ExitCode run_list(Session& session, const KeysOptions& options) {
   if (!keys) return session.fail("read the keys", keys.error(), kFirstKeyAdvice);
   std::vector<std::vector<std::string>> rows = {{"key", "rights"}};
   Json document = Json::array();
-  for (const http::s3::KeyLine& key : *keys) {
+  for (const http::KeyLine& key : *keys) {
     rows.push_back({key.id, key.rights});
     document.push_back({{"key", key.id}, {"rights", key.rights}});
   }
@@ -44,9 +44,9 @@ ExitCode run_list(Session& session, const KeysOptions& options) {
 
 ExitCode run_add(Session& session, const KeysOptions& options) {
   const std::string rights = fmt::format("{}", fmt::join(options.rights, " "));
-  const auto line = http::s3::make_key(rights);
+  const auto line = http::make_key(rights);
   if (!line) return session.fail("make a key", line.error());
-  const auto key = http::s3::parse_keys(*line);
+  const auto key = http::parse_keys(*line);
   if (!key) return session.refuse(key.error().message(), "leat keys add --help");
   Status status = ok_status();
   if (http::read_key_file(options.file).failed_with(ErrorCode::kNotFound)) {
@@ -54,7 +54,7 @@ ExitCode run_add(Session& session, const KeysOptions& options) {
   }
   if (status) status = http::append_to_key_file(options.file, *line);
   if (!status) return session.fail("add a key", status.error());
-  const http::s3::KeyLine& made = key->front();
+  const http::KeyLine& made = key->front();
   if (session.output().is_json()) {
     session.output().json({{"key", made.id}, {"secret", made.secret}, {"rights", rights}});
   } else {

@@ -9,7 +9,9 @@
 
 #include "leat/base/units.h"
 #include "leat/cli/verbs.h"
+#include "leat/doors/http/front.h"
 #include "leat/doors/http/key_file.h"
+#include "leat/doors/http/native/service.h"
 #include "leat/doors/http/s3/service.h"
 #include "leat/doors/http/server.h"
 
@@ -17,7 +19,7 @@ namespace leat::cli {
 namespace {
 
 namespace http = doors::http;
-using http::s3::Anonymous;
+using http::Anonymous;
 
 struct ServeOptions {
   std::vector<std::string> directories;
@@ -25,6 +27,7 @@ struct ServeOptions {
   std::size_t threads = 0;
   std::string keys;
   std::string anonymous;
+  std::vector<std::string> domains;
   std::string tls_certificate;
   std::string tls_key;
 };
@@ -83,7 +86,7 @@ Result<std::shared_ptr<local::LocalStore>> open_store(Session& session,
 struct Keys {
   std::string file;
   bool is_new = false;
-  http::s3::Access access;
+  http::Access access;
 };
 
 Result<Keys> open_keys(const ServeOptions& options, const ServeSettings& settings) {
@@ -92,7 +95,7 @@ Result<Keys> open_keys(const ServeOptions& options, const ServeSettings& setting
   if (options.anonymous == "none") anonymous = Anonymous::kNothing;
   if (options.anonymous == "read") anonymous = Anonymous::kRead;
   if (options.anonymous == "write") anonymous = Anonymous::kWrite;
-  keys.access = http::s3::Access(anonymous);
+  keys.access = http::Access(anonymous);
   keys.file = options.keys.empty() ? settings.keys : options.keys;
   if (keys.file.empty()) keys.file = http::default_key_file();
   if (keys.file.empty()) {
@@ -148,8 +151,14 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   if (!keys) return session.fail("use the keys", keys.error(), "leat keys --help");
   auto store = open_store(session, options);
   if (!store) return session.fail("open the store", store.error());
-  http::s3::S3Service service(*store, keys->access, {});
-  auto server = http::Server::start(*address, service);
+  const auto& domains = options.domains.empty() ? settings.domains : options.domains;
+  const auto buckets = std::make_shared<http::Buckets>(*store);
+  const auto access = std::make_shared<const http::Access>(keys->access);
+  const auto stats = std::make_shared<http::RequestStats>();
+  http::native::NativeService native(buckets, access, stats, {.hosts = domains});
+  http::s3::S3Service s3(buckets, access, stats, {.domains = domains});
+  http::Front front(native, s3, domains);
+  auto server = http::Server::start(*address, front);
   if (!server) {
     return session.fail("listen", server.error(), "choose another address with --listen");
   }
@@ -161,9 +170,11 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   if (const Status status = (*store)->announce(url); !status) {
     return session.fail("announce the server", status.error());
   }
+  native.set_server_counts([&server] { return (*server)->counts(); });
   greet(session, url, *keys, options);
   if (!session.output().flush()) return session.fail("greet", Error(ErrorCode::kIoError));
   wait_for(session.context().cancellation());
+  native.set_draining();
   session.output().note("leat: stopping; a second signal stops at once");
   (*server)->stop(std::chrono::ceil<std::chrono::milliseconds>(settings.drain_timeout));
   const Status closed = (*store)->close(Context());
@@ -198,6 +209,9 @@ void add_serve(CLI::App& app, Verb& chosen) {
   verb.add_option("--tls-certificate", options->tls_certificate, "a PEM file: serve HTTPS")
       ->type_name("FILE");
   verb.add_option("--tls-key", options->tls_key, "the PEM file of its key")->type_name("FILE");
+  verb.add_option("--domain", options->domains,
+                  "a name of this server under which buckets are hosts: BUCKET.NAME")
+      ->type_name("NAME");
   verb.add_option("--anonymous", options->anonymous,
                   "what requests without a key may do: none (default), read or write")
       ->check(CLI::IsMember({"none", "read", "write"}))

@@ -9,12 +9,16 @@ namespace leat::cli {
 
 namespace {
 
-using doors::http::s3::Anonymous;
+using doors::http::Anonymous;
 
 void add_serve_section(ConfigSchema& schema, ServeSettings& serve) {
   schema.section("serve")
       .string("listen", &serve.listen, "HOST:PORT; without a host, every address of this machine")
       .string("keys", &serve.keys, "the file of access keys; empty: the user's own")
+      .string_list(
+          "domains", &serve.domains,
+          "names of this server under which buckets are hosts: [\"s3.example.org\"] serves "
+          "bucket.s3.example.org")
       .choice(
           "anonymous", &serve.anonymous,
           {{"none", Anonymous::kNothing}, {"read", Anonymous::kRead}, {"write", Anonymous::kWrite}},

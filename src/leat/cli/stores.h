@@ -12,7 +12,7 @@
 #include "leat/base/config.h"
 #include "leat/base/log.h"
 #include "leat/base/result.h"
-#include "leat/doors/http/s3/access.h"
+#include "leat/doors/http/access.h"
 #include "leat/doors/http/server.h"
 #include "leat/local/local_store.h"
 #include "leat/local/local_url.h"
@@ -24,7 +24,8 @@ namespace leat::cli {
 struct ServeSettings {
   std::string listen = "127.0.0.1:9000";
   std::string keys;  // empty: the user's own file
-  doors::http::s3::Anonymous anonymous = doors::http::s3::Anonymous::kNothing;
+  std::vector<std::string> domains;
+  doors::http::Anonymous anonymous = doors::http::Anonymous::kNothing;
   doors::http::ServerOptions server;
   std::chrono::nanoseconds idle_timeout = server.idle_timeout;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);

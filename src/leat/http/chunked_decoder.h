@@ -18,6 +18,19 @@ class ChunkedDecoder {
   Result<std::string_view> next(std::string_view& input);
   bool is_done() const noexcept { return state_ == State::kDone; }
 
+  // So many bytes that come next are data: who wants to may take them past next(), and say so.
+  std::uint64_t data_bytes() const noexcept { return state_ == State::kData ? left_bytes_ : 0; }
+  // REQUIRES: count <= data_bytes().
+  void took(std::uint64_t count) noexcept {
+    left_bytes_ -= count;
+    if (left_bytes_ == 0 && state_ == State::kData) state_ = State::kDataEnd;
+  }
+  // The last `count` bytes of the piece that next() just gave will be shown to it again.
+  void give_back(std::uint64_t count) noexcept {
+    left_bytes_ += count;
+    if (count > 0) state_ = State::kData;
+  }
+
  private:
   enum class State : std::uint8_t { kSize, kExtension, kSizeEnd, kData, kDataEnd, kTrailer, kDone };
 

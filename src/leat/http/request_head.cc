@@ -80,6 +80,17 @@ Method method_of(std::string_view text) noexcept {
 
 }  // namespace
 
+Result<Header> parse_header_line(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == line.npos) return bad("a header has no colon");
+  const Header header{line.substr(0, colon), trimmed(line.substr(colon + 1))};
+  if (header.name.empty() || !is_all(header.name, kTokenCharacters))
+    return bad("a header's name is malformed");
+  if (!is_all(header.value, kValueCharacters))
+    return bad("a header's value has control characters");
+  return header;
+}
+
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) noexcept {
   return text.size() == lower_case.size() &&
          std::equal(text.begin(), text.end(), lower_case.begin(),
@@ -155,13 +166,7 @@ Status RequestHead::parse_target(std::string_view target) {
 }
 
 Status RequestHead::parse_header(std::string_view line) {
-  const std::size_t colon = line.find(':');
-  if (colon == line.npos) return bad("a header has no colon");
-  const Header header{line.substr(0, colon), trimmed(line.substr(colon + 1))};
-  if (header.name.empty() || !is_all(header.name, kTokenCharacters))
-    return bad("a header's name is malformed");
-  if (!is_all(header.value, kValueCharacters))
-    return bad("a header's value has control characters");
+  ASSIGN_OR_RETURN(const Header header, parse_header_line(line));
   if (parts_.header_count == kMaxHeaders)
     return Error(ErrorCode::kTooLarge, "the request has too many headers");
   headers_[parts_.header_count++] = header;

@@ -24,6 +24,9 @@ struct Header {
   std::string_view value;
 };
 
+// "Name: value", strictly. kInvalidArgument when it is malformed.
+Result<Header> parse_header_line(std::string_view line);
+
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) noexcept;
 
 class RequestHead {

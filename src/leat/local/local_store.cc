@@ -94,6 +94,8 @@ class Store final : public LocalStore, public EngineSource {
   Result<ObjectInfo> compose(std::string_view bucket, std::span<const std::string> sources,
                              std::string_view target, const CreateOptions& options,
                              const CommitOptions& commit_options, const Context& context) override;
+  Result<StoredShard> shard(std::string_view bucket, std::string_view name,
+                            const Context& context) override;
   Result<std::vector<DriveInfo>> drives() override;
   Status add_drive(const std::string& directory, const Context& context) override;
   Status remove_drive(const std::string& drive, const Context& context) override;
@@ -341,6 +343,18 @@ Result<ObjectInfo> Store::compose(std::string_view bucket_name,
   Bucket handle(std::static_pointer_cast<Store>(shared_from_this()), std::move(state),
                 url_of(bucket_name));
   return handle.compose(sources, target, options, commit_options, context);
+}
+
+Result<StoredShard> Store::shard(std::string_view bucket_name, std::string_view name,
+                                 const Context& context) {
+  RETURN_IF_ERROR(context.check());
+  RETURN_IF_ERROR(check_name(name));
+  RETURN_IF_ERROR(find_bucket(bucket_name));
+  ASSIGN_OR_RETURN(Engine* const current, engine());
+  const std::string key = std::string(bucket_name) + "/" + std::string(name);
+  ASSIGN_OR_RETURN(const auto opened, shard_members().open_shard(*current, key, context));
+  if (!opened) return Error(ErrorCode::kNotFound, "there is no shard " + std::string(name));
+  return StoredShard{opened->generation, opened->index};
 }
 
 Result<std::vector<DriveInfo>> Store::drives() {

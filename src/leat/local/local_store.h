@@ -23,6 +23,7 @@
 #include "leat/base/file.h"
 #include "leat/base/result.h"
 #include "leat/local/drive.h"
+#include "leat/shard/shard_index.h"
 #include "leat/store/object_store.h"
 
 namespace leat::local {
@@ -44,6 +45,12 @@ struct DriveInfo {
   bool is_draining = false;
   Drive::Usage usage;
   SpaceStatus space;
+};
+
+// A tar with the index of its members.
+struct StoredShard {
+  std::uint64_t generation = 0;
+  std::shared_ptr<const ShardIndex> index;
 };
 
 struct StoreOptions {
@@ -144,6 +151,10 @@ class LocalStore : public std::enable_shared_from_this<LocalStore> {
                                      std::string_view target, const CreateOptions& options,
                                      const CommitOptions& commit_options,
                                      const Context& context) = 0;
+
+  // Where the members of a shard lie in it. kNotFound when there is none by that name.
+  virtual Result<StoredShard> shard(std::string_view bucket, std::string_view name,
+                                    const Context& context) = 0;
 
   // Drives.
   virtual Result<std::vector<DriveInfo>> drives() = 0;

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "leat/doors/http/s3/access.h"
+#include "leat/doors/http/access.h"
 
 namespace leat::doors::http {
 namespace {
@@ -74,7 +74,7 @@ Result<std::string> read_key_file(const std::string& path) {
 }
 
 Status make_key_file(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string line, s3::make_key("admin"));
+  ASSIGN_OR_RETURN(const std::string line, make_key("admin"));
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);

@@ -1,6 +1,6 @@
 // The file of access keys: where it is, and its first key.
 //
-// One file a user, which only its owner may read; lines are as in s3/access.h. The server makes it
+// One file a user, which only its owner may read; lines are as in access.h. The server makes it
 // at its first start; commands on the same machine take their key from its first line.
 #pragma once
 

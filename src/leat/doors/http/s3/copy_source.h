@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "leat/doors/http/buckets.h"
 #include "leat/doors/http/s3/address.h"
-#include "leat/doors/http/s3/buckets.h"
 #include "leat/doors/http/s3/error.h"
 #include "leat/doors/http/s3/request.h"
 #include "leat/store/object_store.h"

@@ -1,20 +1,20 @@
 // GetObject and HeadObject.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "leat/doors/http/s3/checksum.h"
 #include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
+#include "leat/http/range.h"
 
 namespace leat::doors::http::s3 {
 namespace {
 
 using leat::http::Method;
+using leat::http::parse_range;
 
 class GetObject final : public Operation {
  public:
@@ -33,17 +33,14 @@ class GetObject final : public Operation {
     headers.resize(*written);
     answer.headers = std::move(headers);
     ByteRange range{0, info.size_bytes};
-    if (const auto wanted = header("range")) {
-      const WantedRange part = parse_range(*wanted, info.size_bytes);
-      if (part.kind == WantedRange::Kind::kUnsatisfiable) {
+    if (const auto part = parse_range(header("range").value_or(""), info.size_bytes)) {
+      if (part->length == 0) {
         return failure({416, "InvalidRange", "the range is not satisfiable"});
       }
-      if (part.kind == WantedRange::Kind::kPart) {
-        range = part.range;
-        answer.status = 206;
-        answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
-                                      range.offset + range.length - 1, info.size_bytes);
-      }
+      range = {part->offset, part->length};
+      answer.status = 206;
+      answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
+                                    range.offset + range.length - 1, info.size_bytes);
     }
     if (answer.status == 200) {
       override_headers(answer.headers);
@@ -103,34 +100,6 @@ class GetObject final : public Operation {
 };
 
 }  // namespace
-
-WantedRange parse_range(std::string_view text, std::uint64_t size_bytes) {
-  using Kind = WantedRange::Kind;
-  const WantedRange all{Kind::kAll, {0, size_bytes}};
-  constexpr std::string_view kUnit = "bytes=";
-  if (!text.starts_with(kUnit)) return all;
-  text.remove_prefix(kUnit.size());
-  const std::size_t dash = text.find('-');
-  if (dash == text.npos || text.find(',') != text.npos) return all;
-  const auto number = [](std::string_view digits) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    return value;
-  };
-  const auto first = number(text.substr(0, dash));
-  const auto last = number(text.substr(dash + 1));
-  if (dash == 0) {
-    if (!last) return all;
-    if (*last == 0 || size_bytes == 0) return {Kind::kUnsatisfiable, {}};
-    const std::uint64_t length = std::min(*last, size_bytes);
-    return {Kind::kPart, {size_bytes - length, length}};
-  }
-  if (!first || (dash + 1 < text.size() && (!last || *last < *first))) return all;
-  if (*first >= size_bytes) return {Kind::kUnsatisfiable, {}};
-  const std::uint64_t end = last && *last < size_bytes ? *last + 1 : size_bytes;
-  return {Kind::kPart, {*first, end - *first}};
-}
 
 std::optional<std::size_t> append_object_headers(std::span<char> space, const ObjectInfo& info) {
   std::size_t used = 0;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "leat/doors/http/application.h"
-#include "leat/doors/http/s3/buckets.h"
+#include "leat/doors/http/buckets.h"
 #include "leat/doors/http/s3/error.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/request.h"

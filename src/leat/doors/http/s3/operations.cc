@@ -81,23 +81,24 @@ struct Route {
   Place place;
   Method method;
   std::string_view subresource;
+  std::string_view name;
   Make make;
 };
 constexpr std::array<Route, 11> kRoutes{{
-    {Place::kService, Method::kGet, "", make_list_buckets},
-    {Place::kBucket, Method::kGet, "", make_list_objects},
-    {Place::kBucket, Method::kGet, "location", make_bucket_operation},
-    {Place::kBucket, Method::kHead, "", make_bucket_operation},
-    {Place::kBucket, Method::kPut, "", make_bucket_operation},
-    {Place::kBucket, Method::kDelete, "", make_bucket_operation},
-    {Place::kBucket, Method::kPost, "delete", make_delete_objects},
-    {Place::kObject, Method::kGet, "", make_get_object},
-    {Place::kObject, Method::kHead, "", make_get_object},
-    {Place::kObject, Method::kPut, "", make_put_or_copy},
-    {Place::kObject, Method::kDelete, "", make_delete_object},
+    {Place::kService, Method::kGet, "", "ListBuckets", make_list_buckets},
+    {Place::kBucket, Method::kGet, "", "ListObjects", make_list_objects},
+    {Place::kBucket, Method::kGet, "location", "GetBucketLocation", make_bucket_operation},
+    {Place::kBucket, Method::kHead, "", "HeadBucket", make_bucket_operation},
+    {Place::kBucket, Method::kPut, "", "CreateBucket", make_bucket_operation},
+    {Place::kBucket, Method::kDelete, "", "DeleteBucket", make_bucket_operation},
+    {Place::kBucket, Method::kPost, "delete", "DeleteObjects", make_delete_objects},
+    {Place::kObject, Method::kGet, "", "GetObject", make_get_object},
+    {Place::kObject, Method::kHead, "", "HeadObject", make_get_object},
+    {Place::kObject, Method::kPut, "", "PutObject", make_put_or_copy},
+    {Place::kObject, Method::kDelete, "", "DeleteObject", make_delete_object},
 }};
 
-Make find_route(const S3Request& request) {
+const Route* find_route(const S3Request& request) {
   const auto subresource = subresource_of(request.query);
   if (!subresource) return nullptr;
   // A part of nothing.
@@ -105,7 +106,7 @@ Make find_route(const S3Request& request) {
   for (const Route& route : kRoutes) {
     if (route.place == place_of(request.address) && route.method == request.head->method() &&
         route.subresource == *subresource) {
-      return route.make;
+      return &route;
     }
   }
   return nullptr;
@@ -117,8 +118,13 @@ std::unique_ptr<Exchange> make_refusal(S3Request request, S3Error error) {
   return std::make_unique<Refusal>(std::move(request), std::move(error));
 }
 
+std::string_view operation_name(const S3Request& request) {
+  const Route* route = find_route(request);
+  return route != nullptr ? route->name : "Refused";
+}
+
 std::unique_ptr<Exchange> make_operation(S3Request request, Buckets& buckets) {
-  if (const Make make = find_route(request)) return make(std::move(request), buckets);
+  if (const Route* route = find_route(request)) return route->make(std::move(request), buckets);
   return make_refusal(std::move(request),
                       {501, "NotImplemented", "this operation is not supported"});
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "leat/base/result.h"
-#include "leat/doors/http/s3/access.h"
+#include "leat/doors/http/access.h"
 #include "leat/doors/http/s3/address.h"
 #include "leat/doors/http/s3/signer.h"
 #include "leat/http/request_head.h"

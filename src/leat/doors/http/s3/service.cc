@@ -4,8 +4,10 @@
 
 #include <array>
 
+#include "leat/doors/http/counted_exchange.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/signature.h"
+#include "leat/http/range.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -76,7 +78,16 @@ std::optional<PlainRead> plain_read(const RequestHead& head) {
 }  // namespace
 
 S3Service::S3Service(std::shared_ptr<local::LocalStore> store, Access access, S3Options options)
-    : access_(std::move(access)), options_(std::move(options)), buckets_(std::move(store)) {}
+    : S3Service(std::make_shared<Buckets>(std::move(store)),
+                std::make_shared<const Access>(std::move(access)), std::make_shared<RequestStats>(),
+                std::move(options)) {}
+
+S3Service::S3Service(std::shared_ptr<Buckets> buckets, std::shared_ptr<const Access> access,
+                     std::shared_ptr<RequestStats> stats, S3Options options)
+    : shared_access_(std::move(access)),
+      shared_buckets_(std::move(buckets)),
+      stats_(std::move(stats)),
+      options_(std::move(options)) {}
 
 std::string S3Service::next_request_id() {
   return fmt::format("{:016X}", requests_.fetch_add(1, std::memory_order_relaxed));
@@ -100,7 +111,15 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   } else if (!access_.allows("", Right::kRead, path.substr(0, slash), *name)) {
     return std::nullopt;
   }
-  return answer_now(*bucket, *name, {head.method(), read->range}, space);
+  const MonotonicTime begin = options_.clock->now();
+  auto answer = answer_now(*bucket, *name, {head.method(), read->range}, space);
+  if (answer) {
+    const bool is_head = head.method() == Method::kHead;
+    const std::uint64_t bytes = answer->object ? answer->object->range.length : answer->body.size();
+    (is_head ? head_object_stats_ : get_object_stats_)
+        .record(answer->status, bytes, options_.clock->now() - begin);
+  }
+  return answer;
 }
 
 std::optional<QuickAnswer> S3Service::answer_now(ObjectStore& bucket, std::string_view name,
@@ -116,27 +135,28 @@ std::optional<QuickAnswer> S3Service::answer_now(ObjectStore& bucket, std::strin
     if (!reader) return std::nullopt;
     info = &reader->info();
   }
-  const auto wanted = parse_range(read.range, info->size_bytes);
-  if (wanted.kind == WantedRange::Kind::kUnsatisfiable) return std::nullopt;
+  const auto part = leat::http::parse_range(read.range, info->size_bytes);
+  if (part && part->length == 0) return std::nullopt;
+  const ByteRange range =
+      part ? ByteRange{part->offset, part->length} : ByteRange{0, info->size_bytes};
   const auto end = append_object_headers(space.headers, *info);
   if (!end) return std::nullopt;
   answer.header_bytes = *end;
-  if (wanted.kind == WantedRange::Kind::kPart) {
+  if (part) {
     answer.status = 206;
-    const auto written =
-        fmt::format_to_n(space.headers.data() + *end, space.headers.size() - *end,
-                         "Content-Range: bytes {}-{}/{}\r\n", wanted.range.offset,
-                         wanted.range.offset + wanted.range.length - 1, info->size_bytes);
+    const auto written = fmt::format_to_n(space.headers.data() + *end, space.headers.size() - *end,
+                                          "Content-Range: bytes {}-{}/{}\r\n", range.offset,
+                                          range.offset + range.length - 1, info->size_bytes);
     answer.header_bytes += written.size;
     if (answer.header_bytes > space.headers.size()) return std::nullopt;
   }
   if (read.method == Method::kHead) {
-    answer.length_of_head = wanted.range.length;
+    answer.length_of_head = range.length;
     answer.body = {};
   } else if (reader) {
-    answer.object = ObjectBody{std::move(reader), wanted.range};
+    answer.object = ObjectBody{std::move(reader), range};
   } else {
-    answer.body = answer.body.subspan(wanted.range.offset, wanted.range.length);
+    answer.body = answer.body.subspan(range.offset, range.length);
   }
   return answer;
 }
@@ -184,8 +204,10 @@ std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {
   if (parsed.ok()) request = *std::move(parsed);
   request.head = &head;
   request.request_id = next_request_id();
-  if (error) return make_refusal(std::move(request), *std::move(error));
-  return make_operation(std::move(request), buckets_);
+  RequestStats::Operation& stats = stats_->operation("s3", operation_name(request));
+  auto exchange = error ? make_refusal(std::move(request), *std::move(error))
+                        : make_operation(std::move(request), buckets_);
+  return std::make_unique<CountedExchange>(std::move(exchange), stats, *options_.clock);
 }
 
 Answer S3Service::refuse(const Error& error) {

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "leat/doors/http/access.h"
 #include "leat/doors/http/application.h"
-#include "leat/doors/http/s3/access.h"
-#include "leat/doors/http/s3/buckets.h"
+#include "leat/doors/http/buckets.h"
+#include "leat/doors/http/request_stats.h"
 #include "leat/doors/http/s3/error.h"
 #include "leat/doors/http/s3/request.h"
 #include "leat/local/local_store.h"
@@ -25,6 +26,9 @@ struct S3Options {
 class S3Service final : public Application {
  public:
   S3Service(std::shared_ptr<local::LocalStore> store, Access access, S3Options options);
+  // With what the applications of one server share.
+  S3Service(std::shared_ptr<Buckets> buckets, std::shared_ptr<const Access> access,
+            std::shared_ptr<RequestStats> stats, S3Options options);
 
   std::optional<QuickAnswer> answer_now(const RequestHead& head, const QuickSpace& space) override;
   std::unique_ptr<Exchange> begin(const RequestHead& head) override;
@@ -42,9 +46,14 @@ class S3Service final : public Application {
   Result<S3Request> parse(const RequestHead& head, std::optional<S3Error>& error);
   std::optional<S3Error> check_rights(const S3Request& request) const;
 
-  const Access access_;
+  const std::shared_ptr<const Access> shared_access_;
+  const std::shared_ptr<Buckets> shared_buckets_;
+  const Access& access_ = *shared_access_;
+  Buckets& buckets_ = *shared_buckets_;
+  const std::shared_ptr<RequestStats> stats_;
+  RequestStats::Operation& get_object_stats_ = stats_->operation("s3", "GetObject");
+  RequestStats::Operation& head_object_stats_ = stats_->operation("s3", "HeadObject");
   const S3Options options_;
-  Buckets buckets_;
   std::atomic<std::uint64_t> requests_{0};
 };
 

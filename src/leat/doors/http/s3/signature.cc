@@ -2,22 +2,19 @@
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <vector>
 
-#include "leat/base/check.h"
 #include "leat/base/url.h"
 
 namespace leat::doors::http::s3 {
 namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
-constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
+using leat::http::kUnsignedPayload;
 constexpr std::time_t kMostSkewSeconds = 15 * 60;
 constexpr std::uint64_t kMostExpirySeconds = 7 * 24 * 3600;
 
@@ -151,7 +148,8 @@ std::optional<std::string> header_text(const RequestHead& head, std::string_view
   return text;
 }
 
-// What S3 asks to be signed: the host, and everything that speaks to S3.
+// What must be signed: the host, and everything that speaks to S3 or to the native API. The mark
+// that a request was not made by a stranger's web page says nothing else.
 bool signs_enough(const RequestHead& head, const std::vector<std::string>& names) {
   const auto is_signed = [&](std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -159,7 +157,8 @@ bool signs_enough(const RequestHead& head, const std::vector<std::string>& names
   if (!is_signed("host")) return false;
   return std::all_of(head.headers().begin(), head.headers().end(), [&](const auto& header) {
     const std::string name = to_lower(header.name);
-    return !name.starts_with("x-amz-") || is_signed(name);
+    const bool speaks_to_us = name.starts_with("x-amz-") || name.starts_with("x-leat-");
+    return !speaks_to_us || name == "x-leat-request" || is_signed(name);
   });
 }
 
@@ -242,7 +241,7 @@ SignatureCheck check_claim(const S3Request& request, const Claim& claim, const S
   const auto names = split(claim.signed_headers, ';');
   if (!signs_enough(*request.head, names)) {
     return refused(403, "AccessDenied",
-                   "the host or an x-amz- header of the request is not signed");
+                   "the host or an x-amz- or x-leat- header of the request is not signed");
   }
   const auto secret = secret_of(credential[0]);
   if (!secret) return refused(403, "InvalidAccessKeyId", "there is no such access key");
@@ -256,10 +255,7 @@ SignatureCheck check_claim(const S3Request& request, const Claim& claim, const S
   if (*kind == PayloadKind::kHashed) signer.payload_hash = claim.payload_hash;
   signer.date = claim.date;
   signer.scope = fmt::format("{}/{}/s3/aws4_request", credential[1], credential[2]);
-  const Digest date_key = hmac_sha256("AWS4" + *secret, credential[1]);
-  const Digest region_key = hmac_sha256(view(date_key), credential[2]);
-  const Digest service_key = hmac_sha256(view(region_key), "s3");
-  signer.signing_key = hmac_sha256(view(service_key), "aws4_request");
+  signer.signing_key = leat::http::signing_key(*secret, credential[1], credential[2]);
   signer.signature = hex(
       hmac_sha256(view(signer.signing_key), fmt::format("{}\n{}\n{}\n{}", kAlgorithm, signer.date,
                                                         signer.scope, hex(sha256(*canonical)))));
@@ -287,46 +283,6 @@ SignatureCheck check_unsigned(const RequestHead& head) {
 }
 
 }  // namespace
-
-std::string hex(const Digest& digest) {
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-Digest sha256(std::string_view bytes) {
-  Digest digest;
-  unsigned int size = 0;
-  CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1);
-  return digest;
-}
-
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  CHECK(context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
-}
-
-void Sha256::Free::operator()(evp_md_ctx_st* context) const {
-  EVP_MD_CTX_free(context);
-}
-
-void Sha256::add(std::span<const std::byte> bytes) {
-  CHECK(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
-}
-
-std::string Sha256::finish() {
-  Digest digest;
-  CHECK(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) == 1);
-  return hex(digest);
-}
-
-Digest hmac_sha256(std::string_view key, std::string_view bytes) {
-  Digest digest;
-  unsigned int size = 0;
-  CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-             reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(),
-             &size) != nullptr);
-  return digest;
-}
 
 SignatureCheck check_signature(const S3Request& request, const SecretOf& secret_of,
                                std::time_t now) {

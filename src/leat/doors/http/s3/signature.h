@@ -4,39 +4,23 @@
 // Pure functions; secrets are compared in constant time and never part of a message.
 #pragma once
 
-#include <cstddef>
 #include <ctime>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "leat/doors/http/s3/error.h"
 #include "leat/doors/http/s3/request.h"
 #include "leat/doors/http/s3/signer.h"
-
-struct evp_md_ctx_st;  // OpenSSL's
+#include "leat/http/sigv4.h"
 
 namespace leat::doors::http::s3 {
 
-std::string hex(const Digest& digest);
-Digest sha256(std::string_view bytes);
-// Of bytes that come in pieces.
-class Sha256 {
- public:
-  Sha256();
-  void add(std::span<const std::byte> bytes);
-  std::string finish();  // hexadecimal; once
-
- private:
-  struct Free {
-    void operator()(evp_md_ctx_st* context) const;
-  };
-  std::unique_ptr<evp_md_ctx_st, Free> context_;
-};
-Digest hmac_sha256(std::string_view key, std::string_view bytes);
+using leat::http::hex;
+using leat::http::hmac_sha256;
+using leat::http::sha256;
+using leat::http::Sha256;
 
 // The secret of an access key; nothing when there is none.
 using SecretOf = std::function<std::optional<std::string>(std::string_view access_key)>;

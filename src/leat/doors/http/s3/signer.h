@@ -1,13 +1,14 @@
 // Signer: who sent a request, as far as its signature shows.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
+#include "leat/http/sigv4.h"
+
 namespace leat::doors::http::s3 {
 
-using Digest = std::array<unsigned char, 32>;
+using leat::http::Digest;
 
 // How the body of a signed request is protected.
 enum class PayloadKind : std::uint8_t {

@@ -14,12 +14,16 @@
 #include "leat/base/mutex.h"
 #include "leat/local/local_store.h"
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
+
+// Its path is that of the native API, so a server makes no such bucket.
+inline constexpr std::string_view kReservedBucket = "leat";
 
 class Buckets {
  public:
   explicit Buckets(std::shared_ptr<local::LocalStore> store) : store_(std::move(store)) {}
 
+  const std::shared_ptr<local::LocalStore>& store() const noexcept { return store_; }
   // Null when it is not known, which may mean that nobody asked for it yet.
   std::shared_ptr<ObjectStore> find(std::string_view name) const;
   // kNotFound when there is none.
@@ -38,4 +42,4 @@ class Buckets {
   std::atomic<std::shared_ptr<const Map>> map_{std::make_shared<const Map>()};
 };
 
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

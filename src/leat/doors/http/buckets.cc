@@ -1,6 +1,6 @@
-#include "leat/doors/http/s3/buckets.h"
+#include "leat/doors/http/buckets.h"
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 
 std::shared_ptr<ObjectStore> Buckets::find(std::string_view name) const {
   const auto map = map_.load(std::memory_order_acquire);
@@ -20,6 +20,9 @@ Result<std::shared_ptr<ObjectStore>> Buckets::open(std::string_view name) {
 
 Status Buckets::create(std::string_view name, const local::BucketOptions& options,
                        const Context& context) {
+  if (name == kReservedBucket) {
+    return Error(ErrorCode::kInvalidArgument, "\"leat\" is where the native API is");
+  }
   return store_->create_bucket(name, options, context);
 }
 
@@ -32,4 +35,4 @@ Status Buckets::remove(std::string_view name, const Context& context) {
   return ok_status();
 }
 
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

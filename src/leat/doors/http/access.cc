@@ -1,4 +1,4 @@
-#include "leat/doors/http/s3/access.h"
+#include "leat/doors/http/access.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
@@ -152,4 +152,4 @@ Result<std::string> make_key(std::string_view rights) {
   return fmt::format("LEAT{} {} {}", id, secret, rights);
 }
 
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

@@ -1,8 +1,8 @@
-#include "leat/doors/http/s3/access.h"
+#include "leat/doors/http/access.h"
 
 #include <gtest/gtest.h>
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 namespace {
 
 TEST(Access, GivesEachKeyItsRights) {
@@ -63,4 +63,4 @@ TEST(Access, ANewKeyIsOneThatCanBeRead) {
 }
 
 }  // namespace
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

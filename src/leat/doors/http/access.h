@@ -16,7 +16,7 @@
 
 #include "leat/base/result.h"
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 
 enum class Right : std::uint8_t { kRead, kWrite, kAdmin };  // each includes those before it
 
@@ -71,4 +71,4 @@ class Access {
 // A new line for the file, without its end. `rights` are words as in the file.
 Result<std::string> make_key(std::string_view rights);
 
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

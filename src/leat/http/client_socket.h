@@ -1,0 +1,56 @@
+// ClientSocket: a TCP connection whose calls block, within the limits of a Context.
+//
+// Every wait ends with the Context's deadline, soon after its cancellation, or when nothing moved
+// for the stall limit, so that a server that hangs never hangs its clients. For one thread at a
+// time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "leat/base/context.h"
+#include "leat/base/result.h"
+
+namespace leat::http {
+
+class ClientSocket {
+ public:
+  // kUnavailable when nobody answers there.
+  static Result<ClientSocket> connect(const std::string& host, std::uint16_t port,
+                                      std::chrono::milliseconds stall_limit,
+                                      const Context& context);
+  ClientSocket(ClientSocket&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), stall_limit_(other.stall_limit_) {}
+  ClientSocket& operator=(ClientSocket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(stall_limit_, other.stall_limit_);
+    return *this;
+  }
+  ~ClientSocket();
+
+  // Sends both, one after the other, in as few calls as possible. `sent` grows with what was taken.
+  Status send(std::string_view first, std::span<const std::byte> second, std::uint64_t& sent,
+              const Context& context);
+  // At least one byte, unless the other side closed: 0.
+  Result<std::size_t> receive(std::span<std::byte> target, const Context& context);
+  // Whether something came, or the other side closed, without waiting.
+  bool has_input() const noexcept;
+
+ private:
+  ClientSocket(int descriptor, std::chrono::milliseconds stall_limit)
+      : descriptor_(descriptor), stall_limit_(stall_limit) {}
+  Status wait(short events, const Context& context) const;
+  static Result<ClientSocket> connect_to(const void* address, std::size_t address_bytes, int family,
+                                         std::chrono::milliseconds stall_limit,
+                                         const Context& context);
+
+  int descriptor_;
+  std::chrono::milliseconds stall_limit_;
+};
+
+}  // namespace leat::http
