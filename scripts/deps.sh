@@ -11,7 +11,7 @@ build=(g++ cmake ninja-build ccache pkg-config python3 git tar
   libgtest-dev libgmock-dev libbenchmark-dev)
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
 deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)
-bench=(fio liblmdb-dev librocksdb-dev)
+bench=(fio liblmdb-dev librocksdb-dev nginx-light wrk redis-server libhiredis-dev)
 
 wanted=()
 for group in "${@:-build}"; do

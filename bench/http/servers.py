@@ -34,6 +34,18 @@ def wait_for(url: str, seconds: float = 30) -> None:
             time.sleep(0.1)
 
 
+def wait_for_port(port: int, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
 class Server:
     """A process (or several) with a URL below which an object has its name as its path."""
 
@@ -41,7 +53,14 @@ class Server:
 
     def __init__(self) -> None:
         self.processes: list[subprocess.Popen] = []
-        self.base = ""
+        self.port = free_port()
+        self.root = f"http://127.0.0.1:{self.port}"
+        self.path = ""       # of the bucket
+        self.put_query = ""  # what a PUT's URL ends with
+
+    @property
+    def base(self) -> str:
+        return self.root + self.path
 
     def start(self, *command, **options) -> None:
         self.processes.append(subprocess.Popen(
@@ -72,8 +91,35 @@ class Server:
         return f"{self.base}/{name}"
 
     def put(self, name: str, data: bytes) -> None:
-        request = urllib.request.Request(self.url(name), data=data, method="PUT")
+        request = urllib.request.Request(self.url(name) + self.put_query, data=data, method="PUT")
         urllib.request.urlopen(request, timeout=60).close()
+
+    def put_many(self, objects: dict[str, bytes]) -> None:
+        """Small objects, many requests under way at a time on one connection."""
+        names = list(objects)
+        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+            answers = connection.makefile("rb")
+            for begin in range(0, len(names), 64):
+                group = names[begin:begin + 64]
+                connection.sendall(b"".join(self.put_message(name, objects[name])
+                                            for name in group))
+                for name in group:
+                    self.read_answer(answers, name)
+
+    def put_message(self, name: str, data: bytes) -> bytes:
+        return (f"PUT {self.path}/{name}{self.put_query} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                f"Content-Length: {len(data)}\r\n\r\n").encode() + data
+
+    @staticmethod
+    def read_answer(answers, name: str) -> None:
+        first = answers.readline()
+        length = 0
+        while (line := answers.readline()) not in (b"\r\n", b""):
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        answers.read(length)
+        if first.split()[1:2] != [b"200"]:
+            raise RuntimeError(f"{name}: {first!r}")
 
     def get(self, name: str) -> bytes:
         with urllib.request.urlopen(self.url(name), timeout=60) as answer:
@@ -93,18 +139,47 @@ class Server:
 class Leat(Server):
     name = "Leat"
 
-    def __init__(self, binary: Path, directory: Path, threads: int = 1, durability="disk") -> None:
+    def __init__(self, binary: Path, directory: Path, durability: str = "disk") -> None:
         super().__init__()
-        port = free_port()
         directory.mkdir(parents=True)
-        self.root = f"http://127.0.0.1:{port}"
-        self.base = f"{self.root}/bench"
-        self.start(binary, "serve", "--data", directory / "store", "--listen", f"127.0.0.1:{port}",
-                   "--threads", threads, "--anonymous", "write", "--keys", directory / "keys")
+        self.directory = directory
+        self.durability = durability
+        self.start(binary, "serve", "--data", directory / "store", "--listen",
+                   f"127.0.0.1:{self.port}", "--threads", 1, "--anonymous", "write", "--keys",
+                   directory / "keys")
         wait_for(self.root)
-        request = urllib.request.Request(self.base, method="PUT",
-                                         headers={"x-leat-durability": durability})
+        self.path = "/bench"
+        request = urllib.request.Request(
+            f"{self.root}/leat/v1/buckets/bench", method="PUT",
+            headers={"x-leat-request": "1", "x-leat-durability": durability})
         urllib.request.urlopen(request).close()
+
+    def put_blocks(self, name: str, block: bytes, count: int) -> None:
+        """An object of the same block again and again."""
+        request = urllib.request.Request(self.url(name), method="PUT",
+                                         data=(block for _ in range(count)),
+                                         headers={"Content-Length": str(count * len(block))})
+        urllib.request.urlopen(request, timeout=600).close()
+
+
+class Redis(Server):
+    name = "Redis"
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        directory.mkdir(parents=True)
+        self.start("redis-server", "--port", self.port, "--bind", "127.0.0.1", "--save", "",
+                   "--dir", directory)
+        wait_for_port(self.port)
+
+    def put_message(self, name: str, data: bytes) -> bytes:
+        return b"*4\r\n$4\r\nHSET\r\n$7\r\nsamples\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n" % (
+            len(name), name.encode(), len(data), data)
+
+    @staticmethod
+    def read_answer(answers, name: str) -> None:
+        if not answers.readline().startswith(b":"):
+            raise RuntimeError(name)
 
 
 class Nginx(Server):
@@ -112,7 +187,6 @@ class Nginx(Server):
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
-        port = free_port()
         self.files = directory / "files"
         self.files.mkdir(parents=True)
         configuration = directory / "nginx.conf"
@@ -123,12 +197,11 @@ http {{
   access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;
   open_file_cache max=100000 inactive=1h; open_file_cache_valid 1h;
   client_body_temp_path {directory}/body;
-  server {{ listen 127.0.0.1:{port}; root {self.files}; }}
+  server {{ listen 127.0.0.1:{self.port}; root {self.files}; }}
 }}
 """)
-        self.base = f"http://127.0.0.1:{port}"
         self.start("nginx", "-c", configuration)
-        wait_for(self.base)
+        wait_for(self.root)
 
     def put(self, name: str, data: bytes) -> None:
         (self.files / name).write_bytes(data)
@@ -139,16 +212,14 @@ class Minio(Server):
 
     def __init__(self, binary: Path, directory: Path) -> None:
         super().__init__()
-        port = free_port()
         data = directory / "data"
         data.mkdir(parents=True)
         environment = os.environ | {"MINIO_ROOT_USER": KEY, "MINIO_ROOT_PASSWORD": SECRET,
                                     "MINIO_UPDATE": "off", "MINIO_BROWSER": "off",
                                     "MINIO_CI_CD": "1", "GOMAXPROCS": "2"}
-        root = f"http://127.0.0.1:{port}"
-        self.base = f"{root}/bench"
-        self.start(binary, "server", "--address", f"127.0.0.1:{port}", data, env=environment)
-        wait_for(f"{root}/minio/health/ready")
+        self.path = "/bench"
+        self.start(binary, "server", "--address", f"127.0.0.1:{self.port}", data, env=environment)
+        wait_for(f"{self.root}/minio/health/ready")
         # curl signs; afterwards everybody may read and write, so that signing costs nobody anything.
         policy = ('{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*",'
                   '"Action":["s3:GetObject","s3:PutObject"],"Resource":["arn:aws:s3:::bench/*"]}]}')
@@ -170,14 +241,13 @@ class AIStore(Server):
 
     def __init__(self, peers: Path, directory: Path) -> None:
         super().__init__()
-        ports = [free_port() for _ in range(6)]
+        ports = [free_port() for _ in range(3)] + [self.port] + [free_port() for _ in range(2)]
         proxy = f"http://127.0.0.1:{ports[0]}"
         (directory / "data").mkdir(parents=True)
         for role, role_ports in (("proxy", ports[:3]), ("target", ports[3:])):
             self.start_node(peers, directory, role, role_ports, proxy)
             time.sleep(2)
-        target = f"http://127.0.0.1:{ports[3]}"
-        wait_for(f"{target}/v1/health")
+        wait_for(f"{self.root}/v1/health")
         request = urllib.request.Request(f"{proxy}/v1/buckets/bench?provider=ais", method="POST",
                                          data=b'{"action":"create-bck"}',
                                          headers={"Content-Type": "application/json"})
@@ -189,15 +259,12 @@ class AIStore(Server):
                 if attempt == 29:
                     raise
                 time.sleep(1)
-        self.target = target
-        self.proxy = proxy
-        self.base = f"{target}/v1/objects/bench"
-
-    def put(self, name: str, data: bytes) -> None:
-        # A target takes writes by its proxy's redirect only.
-        subprocess.run(["curl", "-sfL", "-X", "PUT", "--data-binary", "@-",
-                        f"{self.proxy}/v1/objects/bench/{name}?provider=ais"], input=data,
-                       check=True, stdout=subprocess.DEVNULL)
+        self.path = "/v1/objects/bench"
+        # A target takes writes by its proxy's redirect only, whose query says which proxy it was.
+        shown = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{redirect_url}", "-X",
+                                "PUT", f"{proxy}{self.path}/first?provider=ais"], check=True,
+                               capture_output=True, text=True).stdout
+        self.put_query = "?" + shown.split("?", 1)[1]
 
     def start_node(self, peers: Path, directory: Path, role: str, ports: list[int],
                    proxy: str) -> None:
@@ -222,12 +289,10 @@ class AIStore(Server):
         self.start(peers / "aisnode", *arguments, env=environment)
 
 
+PEERS = ("nginx", "redis", "minio", "aistore")
+
+
 def available(peers: Path) -> list[str]:
-    names = []
-    if shutil.which("nginx"):
-        names.append("nginx")
-    if (peers / "minio").exists():
-        names.append("minio")
-    if (peers / "aisnode").exists():
-        names.append("aistore")
-    return names
+    found = {"nginx": shutil.which("nginx"), "redis": shutil.which("redis-server"),
+             "minio": (peers / "minio").exists(), "aistore": (peers / "aisnode").exists()}
+    return [name for name in PEERS if found[name]]

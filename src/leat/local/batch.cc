@@ -110,13 +110,14 @@ class BatchReader::Gather {
 BatchReader::BatchReader(PieceReader& pieces) : pieces_(pieces) {}
 BatchReader::~BatchReader() = default;
 
-void BatchReader::read(Drive& drive, std::span<Item> items, const Context& context) {
+std::vector<BatchReader::Item*> BatchReader::find_small(Drive& drive, std::span<Item> items,
+                                                        std::vector<Item*>& other) {
   std::vector<std::uint64_t> hashes(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) hashes[i] = items[i].hash;
   std::vector<NameTable::Matches> matches(items.size());
   drive.find_places(hashes, matches);
-  std::vector<Item*> warm;
-  std::vector<Item*> cold;
+  std::vector<Item*> small;
+  small.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (matches[i].size() != 1) continue;
     items[i].place = *matches[i].begin();
@@ -124,8 +125,20 @@ void BatchReader::read(Drive& drive, std::span<Item> items, const Context& conte
     const std::uint64_t length = place.length_bytes();
     if (!place.is_plain() || length == 0) continue;
     const bool may_be_warm = place.is_verified() && length <= kSmallRecordBytes;
-    (may_be_warm ? warm : cold).push_back(&items[i]);
+    (may_be_warm ? small : other).push_back(&items[i]);
   }
+  return small;
+}
+
+void BatchReader::read_now(Drive& drive, std::span<Item> items) {
+  std::vector<Item*> other;
+  std::vector<Item*> small = find_small(drive, items, other);
+  read_cached(drive, small);
+}
+
+void BatchReader::read(Drive& drive, std::span<Item> items, const Context& context) {
+  std::vector<Item*> cold;
+  std::vector<Item*> warm = find_small(drive, items, cold);
   read_cached(drive, warm);
   if (!looks_warm(drive, warm)) {
     cold.insert(cold.end(), warm.begin(), warm.end());

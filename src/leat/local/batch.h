@@ -42,6 +42,8 @@ class BatchReader {
   };
   // Reads those of `items`, whose keys all belong to `drive`, that it can.
   void read(Drive& drive, std::span<Item> items, const Context& context);
+  // The same, as far as the cache goes.
+  static void read_now(Drive& drive, std::span<Item> items);
 
  private:
   class Gather;  // a memory file and its mapping
@@ -52,7 +54,11 @@ class BatchReader {
     std::size_t data_at = 0;
   };
 
-  void read_cached(Drive& drive, std::vector<Item*>& items);
+  // Those whose records are kept for themselves; `other` gets those that were not compared yet, or
+  // are long.
+  static std::vector<Item*> find_small(Drive& drive, std::span<Item> items,
+                                       std::vector<Item*>& other);
+  static void read_cached(Drive& drive, std::vector<Item*>& items);
   static std::vector<Gathered> gather_records(Drive& drive, std::span<Item* const> items,
                                               Gather& gather);
   static void deliver_gathered(Drive& drive, std::span<const Gathered> gathered,

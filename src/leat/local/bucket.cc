@@ -261,44 +261,61 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   return info_of(change.record);
 }
 
+Bucket::BatchPlan Bucket::plan_batch(Engine& engine, std::span<BatchRead> reads) {
+  BatchPlan plan;
+  std::size_t bytes = 0;
+  for (const BatchRead& read : reads) bytes += state_->name.size() + 1 + read.name.size();
+  // Views into it stay good: on the heap also when it is short, so that a plan can move.
+  plan.keys.reserve(std::max<std::size_t>(bytes, 64));
+  plan.drives = engine.drives();
+  plan.by_drive.resize(plan.drives.size());
+  plan.by_drive.front().reserve(reads.size());
+  for (BatchRead& read : reads) {
+    read.result = ErrorCode::kCancelled;
+    if (!check_name(read.name).ok()) continue;
+    const std::size_t start = plan.keys.size();
+    plan.keys += state_->name;
+    plan.keys += '/';
+    plan.keys += read.name;
+    const std::string_view key = std::string_view(plan.keys).substr(start);
+    std::size_t home = 0;
+    if (plan.drives.size() > 1) {
+      const auto drive = engine.home(key);
+      if (!drive.ok()) continue;
+      home = static_cast<std::size_t>(std::find(plan.drives.begin(), plan.drives.end(), *drive) -
+                                      plan.drives.begin());
+      if (home == plan.drives.size()) continue;
+    }
+    plan.by_drive[home].push_back({key, &read, hash_key(key), {}});
+  }
+  return plan;
+}
+
 void Bucket::read_batch(std::span<BatchRead> reads, const Context& context) {
   const auto engine = store_->engine();
   const bool is_open = engine.ok() && !state_->is_closed.load() && context.check().ok();
   if (!is_open || !(*engine)->is_settled()) return ObjectStore::read_batch(reads, context);
-
-  // All keys in one piece of memory.
-  std::string keys;
-  std::size_t bytes = 0;
-  for (const BatchRead& read : reads) bytes += state_->name.size() + 1 + read.name.size();
-  keys.reserve(bytes);  // views into it stay good
-  const auto drives = (*engine)->drives();
-  std::vector<std::vector<BatchReader::Item>> by_drive(drives.size());
-  by_drive.front().reserve(reads.size());
-  for (BatchRead& read : reads) {
-    read.result = ErrorCode::kCancelled;
-    if (!check_name(read.name).ok()) continue;
-    const std::size_t start = keys.size();
-    keys += state_->name;
-    keys += '/';
-    keys += read.name;
-    const std::string_view key = std::string_view(keys).substr(start);
-    std::size_t home = 0;
-    if (drives.size() > 1) {
-      const auto drive = (*engine)->home(key);
-      if (!drive.ok()) continue;
-      home = static_cast<std::size_t>(std::find(drives.begin(), drives.end(), *drive) -
-                                      drives.begin());
-      if (home == drives.size()) continue;
-    }
-    by_drive[home].push_back({key, &read, hash_key(key), {}});
-  }
+  BatchPlan plan = plan_batch(**engine, reads);
   BatchReader& reader = (*engine)->batch_reader();
-  for (std::size_t i = 0; i < drives.size(); ++i) reader.read(*drives[i], by_drive[i], context);
-  for (const auto& items : by_drive) read_members(**engine, items, context);
+  for (std::size_t i = 0; i < plan.drives.size(); ++i) {
+    reader.read(*plan.drives[i], plan.by_drive[i], context);
+  }
+  for (const auto& items : plan.by_drive) read_members(**engine, items, context);
   // The rest one by one: large objects, misses, whatever is damaged.
   for (BatchRead& read : reads) {
     if (is_open_question(read)) ObjectStore::read_batch(std::span(&read, 1), context);
   }
+}
+
+bool Bucket::read_batch_now(std::span<BatchRead> reads) {
+  const auto engine = store_->engine();
+  const bool is_open = engine.ok() && !state_->is_closed.load();
+  if (!is_open || !(*engine)->is_settled()) return ObjectStore::read_batch_now(reads);
+  BatchPlan plan = plan_batch(**engine, reads);
+  for (std::size_t i = 0; i < plan.drives.size(); ++i) {
+    BatchReader::read_now(*plan.drives[i], plan.by_drive[i]);
+  }
+  return std::none_of(reads.begin(), reads.end(), is_open_question);
 }
 
 // Those of the items that are small members of shards.

@@ -55,6 +55,7 @@ class Bucket final : public ObjectStore {
   Status remove(std::string_view name, const RemoveOptions& options,
                 const Context& context) override;
   void read_batch(std::span<BatchRead> reads, const Context& context) override;
+  bool read_batch_now(std::span<BatchRead> reads) override;
   std::optional<std::span<const std::byte>> read_now(std::string_view name,
                                                      std::span<std::byte> space,
                                                      ObjectInfo& info) override;
@@ -67,6 +68,13 @@ class Bucket final : public ObjectStore {
                              const Context& context);
 
  private:
+  // The reads of a batch, by the drives on which their objects are.
+  struct BatchPlan {
+    std::string keys;  // all, in one piece of memory
+    std::vector<std::shared_ptr<Drive>> drives;
+    std::vector<std::vector<BatchReader::Item>> by_drive;
+  };
+  BatchPlan plan_batch(Engine& engine, std::span<BatchRead> reads);
   std::string key_of(std::string_view name) const { return state_->name + "/" + std::string(name); }
   void read_members(Engine& engine, std::span<const BatchReader::Item> items,
                     const Context& context);
@@ -100,6 +108,13 @@ class [[nodiscard]] BucketChange {
   }
 
  private:
+  // The reads of a batch, by the drives on which their objects are.
+  struct BatchPlan {
+    std::string keys;  // all, in one piece of memory
+    std::vector<std::shared_ptr<Drive>> drives;
+    std::vector<std::vector<BatchReader::Item>> by_drive;
+  };
+  BatchPlan plan_batch(Engine& engine, std::span<BatchRead> reads);
   explicit BucketChange(BucketState* state) : state_(state) {}
   BucketState* state_;
 };

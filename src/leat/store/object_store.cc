@@ -72,6 +72,11 @@ std::optional<std::span<const std::byte>> ObjectStore::read_now(std::string_view
   return std::nullopt;
 }
 
+bool ObjectStore::read_batch_now(std::span<BatchRead> reads) {
+  for (BatchRead& read : reads) read.result = ErrorCode::kCancelled;
+  return reads.empty();
+}
+
 std::shared_ptr<ObjectReader> ObjectStore::open_now(std::string_view /*name*/) {
   return nullptr;
 }

@@ -258,6 +258,10 @@ class ObjectStore {
                                                              std::span<std::byte> space,
                                                              ObjectInfo& info);
 
+  // Performs those of `reads`, each with a target, that need no waiting; the results of the others
+  // are kCancelled, and then it returns false. For event loops; the default performs none.
+  virtual bool read_batch_now(std::span<BatchRead> reads);
+
   // A reader of an object, if that needs no waiting; null: ask open(). For event loops; the default
   // has none.
   virtual std::shared_ptr<ObjectReader> open_now(std::string_view name);

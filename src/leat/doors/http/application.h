@@ -36,9 +36,12 @@ class BodySource {
   BodySource(const BodySource&) = delete;
   BodySource& operator=(const BodySource&) = delete;
   virtual ~BodySource() = default;
-  // The next piece; an empty one ends the body. After an error the connection is cut, so that
-  // nobody takes what came for the whole.
-  virtual Result<std::string> next(const Context& context) = 0;
+  enum class Left : bool { kNothing, kMore };
+  // Appends the next piece to `target` and says whether there are more. After an error the
+  // connection is cut, so that nobody takes what came for the whole.
+  virtual Result<Left> next(std::string& target, const Context& context) = 0;
+  // The same on the event loop, if it needs no waiting. Nothing: it does, and nothing was done.
+  virtual std::optional<Left> next_now(std::string& /*target*/) { return std::nullopt; }
 };
 
 struct Answer {
@@ -51,7 +54,8 @@ struct Answer {
 };
 
 // One request that needs more than a look into memory. Its functions are called one after another,
-// on threads of the pool, with the Context of the request: cancelled when the client goes away.
+// on threads of the pool unless it never waits, with the Context of the request: cancelled when the
+// client goes away.
 class Exchange {
  public:
   Exchange() = default;
@@ -62,6 +66,8 @@ class Exchange {
   // False: whatever the body holds, the answer is known. It is not read then, and the connection
   // ends with the answer.
   virtual bool wants_body() const { return true; }
+  // Whether consume() and respond() never wait for anything: then they run on the event loop.
+  virtual bool never_waits() const { return false; }
   // The next piece of the body. After an error, which respond() tells, there are no more.
   virtual Status consume(std::span<const std::byte> piece, const Context& context) = 0;
   // After the whole body, or an error.

@@ -40,6 +40,7 @@ Connection::Want Connection::run_on_loop(LoopSpace& space) {
   for (;;) {
     switch (state_) {
       case State::kHead: {
+        return_memory(space);
         const Want want = read_heads(space);
         if (state_ == State::kHead || want == Want::kClose) return want;
         break;
@@ -47,8 +48,13 @@ Connection::Want Connection::run_on_loop(LoopSpace& space) {
       case State::kBody:
         switch (gather_body()) {
           case Gathered::kAll:
-          case Gathered::kPiece:
-            return Want::kPool;
+          case Gathered::kPiece: {
+            if (!active_->exchange->never_waits()) return Want::kPool;
+            borrow_memory(space);
+            const Want want = work();
+            if (want != Want::kPool) return want;
+            break;
+          }
           case Gathered::kNotYet:
             return Want::kRead;
           case Gathered::kBroken:
@@ -335,10 +341,10 @@ void Connection::start_answer(Answer answer, const RequestHead* head) {
   } else if (is_body_chunked_) {
     length = "Transfer-Encoding: chunked\r\n";
   }
-  output_ =
-      fmt::format("HTTP/1.1 {} {}\r\n{}{}{}{}\r\n", answer.status,
-                  leat::http::status_text(answer.status), leat::http::date_line(std::time(nullptr)),
-                  length, ends_after_answer_ ? "Connection: close\r\n" : "", answer.headers);
+  output_.clear();  // and keeps its memory
+  fmt::format_to(std::back_inserter(output_), "HTTP/1.1 {} {}\r\n{}{}{}{}\r\n", answer.status,
+                 leat::http::status_text(answer.status), leat::http::date_line(std::time(nullptr)),
+                 length, ends_after_answer_ ? "Connection: close\r\n" : "", answer.headers);
   answer_ = std::move(answer);
   if (is_head_request) answer_.body = std::string();
   if (auto* text = std::get_if<std::string>(&answer_.body);
@@ -353,18 +359,21 @@ void Connection::start_answer(Answer answer, const RequestHead* head) {
 Connection::Want Connection::send(Blocking blocking) {
   for (;;) {
     const bool has_file = std::holds_alternative<ObjectBody>(answer_.body) && !body_done_;
-    if (const auto want = send_output(has_file ? Channel::More::kYes : Channel::More::kNo)) {
-      return *want;
-    }
-    if (body_done_) return finish_answer();
+    auto* const source = std::get_if<std::unique_ptr<BodySource>>(&answer_.body);
     std::optional<Want> want;
+    // The head and the first piece go out together.
+    if (source != nullptr && !body_done_) want = fill_from_source(**source, blocking);
+    if (want == Want::kClose) return *want;
+    if (const auto unsent = send_output(has_file ? Channel::More::kYes : Channel::More::kNo)) {
+      return *unsent;
+    }
+    if (want) return *want;
+    if (body_done_) return finish_answer();
     if (auto* text = std::get_if<std::string>(&answer_.body)) {
       output_ = std::move(*text);
       body_done_ = true;
     } else if (auto* object = std::get_if<ObjectBody>(&answer_.body)) {
       want = send_object(*object, blocking);
-    } else {
-      want = fill_from_source(*std::get<std::unique_ptr<BodySource>>(answer_.body), blocking);
     }
     if (want) return *want;
   }
@@ -434,18 +443,56 @@ std::optional<Connection::Want> Connection::send_extents(Blocking blocking) {
   return std::nullopt;
 }
 
+// Appends the next piece to `output_`, unless what is there is enough to be sent.
 std::optional<Connection::Want> Connection::fill_from_source(BodySource& source,
                                                              Blocking blocking) {
-  if (blocking == Blocking::kNo) return Want::kPool;
-  auto piece = source.next(context());
-  if (!piece.ok()) return Want::kClose;
-  body_done_ = piece->empty();
-  if (is_body_chunked_) {
-    output_ = body_done_ ? "0\r\n\r\n" : fmt::format("{:x}\r\n{}\r\n", piece->size(), *piece);
+  if (output_sent_ > 0 || output_.size() >= kJoinedBytes) return std::nullopt;
+  if (blocking == Blocking::kNo && turn_bytes_ >= kTurnBytes) return Want::kTurn;
+  // The length comes first and is known last.
+  constexpr std::string_view kNoLength = "00000000\r\n";
+  const std::size_t chunk = output_.size();
+  if (is_body_chunked_) output_ += kNoLength;
+  const std::size_t begin = output_.size();
+  auto left = BodySource::Left::kNothing;
+  if (blocking == Blocking::kNo) {
+    const auto now = source.next_now(output_);
+    if (!now) {
+      output_.resize(chunk);
+      return Want::kPool;
+    }
+    left = *now;
   } else {
-    output_ = *std::move(piece);
+    const auto next = source.next(output_, context());
+    if (!next.ok()) return Want::kClose;
+    left = *next;
   }
+  const std::size_t length = output_.size() - begin;
+  turn_bytes_ += length;
+  body_done_ = left == BodySource::Left::kNothing;
+  if (!is_body_chunked_) return std::nullopt;
+  CHECK(length <= UINT32_MAX);
+  if (length == 0) {
+    output_.resize(chunk);  // an empty chunk would end the body
+  } else {
+    fmt::format_to(output_.begin() + static_cast<std::ptrdiff_t>(chunk), "{:08x}", length);
+    output_ += "\r\n";
+  }
+  if (body_done_) output_ += "0\r\n\r\n";
   return std::nullopt;
+}
+
+// Between two answers the loop keeps the memory that one needed.
+void Connection::borrow_memory(LoopSpace& space) {
+  if (output_.capacity() < space.spare.capacity()) output_.swap(space.spare);
+}
+void Connection::return_memory(LoopSpace& space) {
+  constexpr std::size_t kKeptBytes = 1024;  // of an idle connection
+  constexpr std::size_t kSpareBytes = 1 << 20;
+  if (output_.capacity() <= kKeptBytes) return;
+  if (output_.capacity() > space.spare.capacity() && output_.capacity() <= kSpareBytes) {
+    output_.swap(space.spare);
+  }
+  output_ = std::string();
 }
 
 Connection::Want Connection::finish_answer() {

@@ -31,6 +31,7 @@ struct LoopSpace {
   std::array<char, 16 << 10> headers;
   std::array<std::byte, 72 << 10> body;  // larger objects are sent from their files
   std::string date;                      // "Date: …\r\n", a second old at most
+  std::string spare;                     // memory for answers that are made piece by piece
 };
 
 class Connection {
@@ -108,6 +109,8 @@ class Connection {
   std::optional<Want> send_object(ObjectBody& body, Blocking blocking);
   std::optional<Want> send_extents(Blocking blocking);
   std::optional<Want> fill_from_source(BodySource& source, Blocking blocking);
+  void borrow_memory(LoopSpace& space);
+  void return_memory(LoopSpace& space);
   Want finish_answer();
   Want linger();
 

@@ -8,10 +8,17 @@ class CountedExchange::CountedSource final : public BodySource {
   CountedSource(std::unique_ptr<BodySource> source, std::uint64_t& bytes)
       : source_(std::move(source)), bytes_(bytes) {}
 
-  Result<std::string> next(const Context& context) override {
-    auto piece = source_->next(context);
-    if (piece.ok()) bytes_ += piece->size();
-    return piece;
+  Result<Left> next(std::string& target, const Context& context) override {
+    const std::size_t before = target.size();
+    auto left = source_->next(target, context);
+    bytes_ += target.size() - before;
+    return left;
+  }
+  std::optional<Left> next_now(std::string& target) override {
+    const std::size_t before = target.size();
+    const auto left = source_->next_now(target);
+    bytes_ += target.size() - before;
+    return left;
   }
 
  private:

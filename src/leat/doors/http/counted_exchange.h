@@ -18,6 +18,7 @@ class CountedExchange final : public Exchange {
   ~CountedExchange() override { stats_.record(status_code_, bytes_, clock_.now() - begin_); }
 
   bool wants_body() const override { return exchange_->wants_body(); }
+  bool never_waits() const override { return exchange_->never_waits(); }
   Status consume(std::span<const std::byte> piece, const Context& context) override {
     bytes_ += piece.size();
     return exchange_->consume(piece, context);

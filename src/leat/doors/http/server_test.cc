@@ -33,15 +33,38 @@ struct Script {
 class Countdown final : public BodySource {
  public:
   explicit Countdown(int pieces) : pieces_(pieces) {}
-  Result<std::string> next(const Context& /*context*/) override {
+  Result<Left> next(std::string& target, const Context& /*context*/) override {
     if (pieces_ < 0) return ErrorCode::kIoError;
-    if (pieces_ == 0) return std::string();
     if (pieces_ == 13) pieces_ = 0;  // "/broken": an error after the first piece
-    return std::string(1000, static_cast<char>('a' + --pieces_ % 26));
+    target.append(1000, static_cast<char>('a' + --pieces_ % 26));
+    return pieces_ == 0 ? Left::kNothing : Left::kMore;
   }
 
  private:
   int pieces_;
+};
+
+// Pieces of which every third must be waited for, and which are empty now and then.
+class Mixture final : public BodySource {
+ public:
+  static constexpr int kPieces = 100;
+  static std::string piece(int number) {
+    return number % 7 == 0 ? "" : std::string(static_cast<std::size_t>(number) * 997, 'm');
+  }
+  Result<Left> next(std::string& target, const Context& /*context*/) override {
+    return add_piece(target);
+  }
+  std::optional<Left> next_now(std::string& target) override {
+    if (at_ % 3 == 0) return std::nullopt;
+    return add_piece(target);
+  }
+
+ private:
+  Left add_piece(std::string& target) {
+    target += piece(at_);
+    return ++at_ == kPieces ? Left::kNothing : Left::kMore;
+  }
+  int at_ = 0;
 };
 
 class Echo final : public Exchange {
@@ -50,6 +73,7 @@ class Echo final : public Exchange {
   ~Echo() override { ++script_.destroyed; }
 
   bool wants_body() const override { return head_.path() != "/refused"; }
+  bool never_waits() const override { return head_.path() == "/mixture"; }
   Status consume(std::span<const std::byte> piece, const Context& /*context*/) override {
     body_.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     if (head_.path() == "/picky") return ErrorCode::kInvalidArgument;
@@ -64,6 +88,10 @@ class Echo final : public Exchange {
       script_.was_cancelled = true;
     } else if (head_.path() == "/stream") {
       answer.body = std::make_unique<Countdown>(5);
+      return answer;
+    } else if (head_.path() == "/mixture") {
+      answer.headers = "X-Taken: " + std::to_string(body_.size()) + "\r\n";
+      answer.body = std::make_unique<Mixture>();
       return answer;
     } else if (head_.path() == "/broken") {
       answer.body = std::make_unique<Countdown>(13);
@@ -263,7 +291,29 @@ TEST_F(ServerTest, TakesAndGivesChunks) {
   EXPECT_EQ(c.answer().body, expected);
   EXPECT_NE(c.read_until("\r\n\r\n").find("Transfer-Encoding: chunked"), std::string::npos);
   const std::string stream = c.read_until("\r\n0\r\n\r\n");
-  EXPECT_EQ(stream.size(), 5 * (5 + 1000 + 2) + 5u);
+  EXPECT_EQ(stream.size(), 5 * (10 + 1000 + 2) + 5u);
+}
+
+TEST_F(ServerTest, MakesAnAnswerOnTheLoopAndOnThePoolByTurns) {
+  start();
+  auto c = client();
+  std::string expected;
+  for (int i = 0; i < Mixture::kPieces; ++i) {
+    const std::string piece = Mixture::piece(i);
+    if (!piece.empty()) expected += fmt::format("{:08x}\r\n{}\r\n", piece.size(), piece);
+  }
+  expected += "0\r\n\r\n";
+  // The second body comes in two pieces, the third with all that is before it.
+  for (const std::size_t size : {0u, 70'000u, 10u}) {
+    const std::string request = put("/mixture", std::string(size, 'b'));
+    c.send(std::string_view(request).substr(0, request.size() / 2));
+    c.send(std::string_view(request).substr(request.size() / 2));
+    EXPECT_NE(c.read_until("\r\n\r\n").find(fmt::format("X-Taken: {}\r\n", size)),
+              std::string::npos);
+    EXPECT_EQ(c.read_until("\r\n0\r\n\r\n"), expected);
+  }
+  c.send(get("/quick"));
+  EXPECT_EQ(c.answer().body, "qqqqq");
 }
 
 TEST_F(ServerTest, CutsABodyThatBreaksOff) {

@@ -249,6 +249,53 @@ TEST_P(StoreContract, WhatIsReadNowIsWhatIsThere) {
   EXPECT_FALSE(store().read_now("", space, info));
 }
 
+TEST_P(StoreContract, WhatABatchReadsNowIsWhatIsThere) {
+  if (!keeps_objects()) GTEST_SKIP() << "keeps nothing";
+  const std::vector<std::string> names{"batch-a", "batch-b", "batch-c"};
+  std::vector<Bytes> bytes(names.size());
+  Bytes space((names.size() + 1) * 1000);
+  const auto reads_of = [&](const std::vector<std::string>& wanted) {
+    std::vector<BatchRead> reads(wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      reads[i].name = wanted[i];
+      reads[i].range = {1, 600};
+      reads[i].target = std::span(space).subspan(i * 1000, 1000);
+    }
+    return reads;
+  };
+  const auto expect_agreement = [&] {
+    auto reads = reads_of(names);
+    bool has_all = true;
+    const bool said_all = store().read_batch_now(reads);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      has_all &= reads[i].result.ok();
+      if (!reads[i].result.ok()) {
+        EXPECT_TRUE(fails_with(reads[i].result, ErrorCode::kCancelled));
+      } else {
+        EXPECT_TRUE(same_bytes(reads[i].result->bytes, part_of(bytes[i], {1, 600}))) << names[i];
+      }
+    }
+    EXPECT_EQ(said_all, has_all);
+  };
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      bytes[i] = put(names[i], pattern_bytes(700 - 300 * i, 3 * round + i));
+      if (round > 0) expect_agreement();
+    }
+    for (int times = 0; times < 3; ++times) {  // stores keep at hand what batches have read
+      expect_agreement();
+      auto reads = reads_of(names);
+      store().read_batch(reads, context_);
+    }
+  }
+  ASSERT_TRUE(succeeds(store().remove("batch-b", {}, context_)));
+  auto reads = reads_of({"batch-a", "batch-b", "none", ""});
+  EXPECT_FALSE(store().read_batch_now(reads));
+  for (std::size_t i = 1; i < reads.size(); ++i) {
+    EXPECT_TRUE(fails_with(reads[i].result, ErrorCode::kCancelled));
+  }
+}
+
 TEST_P(StoreContract, WhatIsOpenedNowIsWhatIsThere) {
   if (!keeps_objects()) GTEST_SKIP() << "keeps nothing";
   std::vector<LocalExtent> extents;

@@ -15,13 +15,18 @@ namespace leat::doors::http::native {
 namespace {
 
 constexpr std::size_t kFirstGroupItems = 64;
+// Objects are this long at most when a group is read on the event loop.
+constexpr std::size_t kNowBytes = (4 << 10) + 1;
 constexpr std::size_t kLeastGroupItems = 16;
 constexpr std::size_t kMostGroupItems = 256;
+// A longer list takes a loop too long.
+constexpr std::uint64_t kQuickListBytes = 64 << 10;
 constexpr std::uint64_t kGroupBytes = 4 << 20;
 constexpr std::uint64_t kInlineBytes = 256 << 10;
 constexpr std::uint64_t kStreamBytes = 1 << 20;
 
-// A bucket of the batch, and what its reader may see of it.
+// A bucket of the batch, and what its reader may see of it. Without a store and an error it was not
+// looked for yet.
 struct BatchBucket {
   std::shared_ptr<ObjectStore> store;
   std::optional<Error> error;
@@ -31,35 +36,46 @@ struct BatchBucket {
 class BatchSource final : public BodySource {
  public:
   BatchSource(BatchRequest request, std::string body, std::vector<BatchBucket> buckets,
-              std::function<bool(const wire::BatchItem&)> allows)
+              Buckets& all_buckets, std::function<bool(const wire::BatchItem&)> allows)
       : body_(std::move(body)),
         request_(std::move(request)),
         buckets_(std::move(buckets)),
+        all_buckets_(all_buckets),
         allows_(std::move(allows)),
         encoder_(BatchEncoder::make(request_.format, request_.list)) {}
 
   std::string_view content_type() const { return encoder_->content_type(); }
 
-  Result<std::string> next(const Context& context) override {
-    std::string piece;
-    if (!has_begun_) encoder_->begin(piece);
+  Result<Left> next(std::string& target, const Context& context) override {
+    if (!has_begun_) encoder_->begin(target);
     has_begun_ = true;
     if (large_) {
-      RETURN_IF_ERROR(stream(piece, context));
-    } else if (at_ < reads_.size() || group_end_ < items().size()) {
+      RETURN_IF_ERROR(stream(target, context));
+    } else {
       if (at_ == reads_.size()) {
         RETURN_IF_ERROR(context.check());
+        open_buckets();
         read_group(context);
-        piece.reserve(group_bytes_);
+        target.reserve(target.size() + group_bytes_);
       }
-      while (at_ < reads_.size() && !large_) add_item(piece, context);
-    } else if (!has_ended_) {
-      has_ended_ = true;
-      encoder_->end(piece);
+      while (at_ < reads_.size() && !large_) add_item(target, context);
     }
-    // An empty piece would end the body.
-    if (piece.empty() && !has_ended_) return next(context);
-    return piece;
+    return end_piece(target);
+  }
+
+  // A group of small objects that the store has at hand.
+  std::optional<Left> next_now(std::string& target) override {
+    if (large_ || at_ != reads_.size()) return std::nullopt;
+    if (!read_group_now()) return std::nullopt;
+    if (!has_begun_) encoder_->begin(target);
+    has_begun_ = true;
+    for (; at_ < reads_.size(); ++at_) {
+      const auto bytes = reads_[at_].result->bytes;
+      encoder_->begin_item(target, index(), bytes.size());
+      target.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      encoder_->end_item(target, bytes.size());
+    }
+    return end_piece(target);
   }
 
  private:
@@ -71,6 +87,57 @@ class BatchSource final : public BodySource {
 
   const std::vector<wire::BatchItem>& items() const { return request_.list.items; }
   std::size_t index() const { return group_end_ - reads_.size() + at_; }
+
+  Left end_piece(std::string& target) {
+    const bool has_more = large_ || at_ < reads_.size() || group_end_ < items().size();
+    if (has_more) return Left::kMore;
+    encoder_->end(target);
+    return Left::kNothing;
+  }
+
+  // False, and nothing was done, unless all of it is small and need not be waited for.
+  bool read_group_now() {
+    // Of the thread: a group's bytes are copied from here at once.
+    thread_local std::array<std::byte, kFirstGroupItems * kNowBytes> space;
+    const std::size_t begin = group_end_;
+    const std::size_t count = std::min(kFirstGroupItems, items().size() - begin);
+    if (count == 0) return true;
+    const BatchBucket& bucket = buckets_[items()[begin].bucket];
+    if (!bucket.store || !bucket.is_open_as_a_whole) return false;
+    std::vector<BatchRead> reads(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const wire::BatchItem& item = items()[begin + i];
+      if (item.bucket != items()[begin].bucket) return false;
+      if (!encoder_->check(begin + i).ok()) return false;
+      reads[i].name = item.name;
+      reads[i].range = item.range;
+      reads[i].target = std::span(space).subspan(i * kNowBytes, kNowBytes);
+    }
+    if (!bucket.store->read_batch_now(reads)) return false;
+    // What fills its place may be longer.
+    const auto is_cut = [](const BatchRead& read) {
+      return read.result->bytes.size() == kNowBytes;
+    };
+    if (std::any_of(reads.begin(), reads.end(), is_cut)) return false;
+    reads_ = std::move(reads);
+    at_ = 0;
+    group_end_ += count;
+    return true;
+  }
+
+  // Those that were not at hand when the batch began.
+  void open_buckets() {
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      BatchBucket& bucket = buckets_[i];
+      if (bucket.store || bucket.error) continue;
+      auto opened = all_buckets_.open(request_.list.buckets[i]);
+      if (opened.ok()) {
+        bucket.store = *std::move(opened);
+      } else {
+        bucket.error = std::move(opened).error();
+      }
+    }
+  }
 
   void read_group(const Context& context) {
     const std::size_t begin = group_end_;
@@ -190,11 +257,11 @@ class BatchSource final : public BodySource {
 
   const std::string body_;  // the list views it
   const BatchRequest request_;
-  const std::vector<BatchBucket> buckets_;
+  std::vector<BatchBucket> buckets_;
+  Buckets& all_buckets_;
   const std::function<bool(const wire::BatchItem&)> allows_;
   const std::unique_ptr<BatchEncoder> encoder_;
   bool has_begun_ = false;
-  bool has_ended_ = false;
   std::size_t next_group_items_ = kFirstGroupItems;
   std::size_t group_end_ = 0;  // items before it were read
   std::uint64_t group_bytes_ = 0;
@@ -206,6 +273,10 @@ class BatchSource final : public BodySource {
 class Batch final : public Operation {
  public:
   using Operation::Operation;
+
+  bool never_waits() const override {
+    return request_.head->content_length().value_or(SIZE_MAX) <= kQuickListBytes;
+  }
 
  protected:
   Status take(std::span<const std::byte> piece, const Context& /*context*/) override {
@@ -232,14 +303,14 @@ class Batch final : public Operation {
       ASSIGN_OR_RETURN(batch.format, parse_batch_format(*format));
     }
     std::vector<BatchBucket> buckets;
-    for (const std::string_view name : batch.list.buckets) buckets.push_back(open_bucket(name));
+    for (const std::string_view name : batch.list.buckets) buckets.push_back(find_bucket(name));
     // The list's own views of the buckets' names stay good: the body moves as a whole.
     const auto names = batch.list.buckets;
     const auto allows_item = [this, names](const wire::BatchItem& item) {
       return allows(Right::kRead, names[item.bucket], item.name);
     };
-    auto source = std::make_unique<BatchSource>(std::move(batch), std::move(body_),
-                                                std::move(buckets), allows_item);
+    auto source = std::make_unique<BatchSource>(
+        std::move(batch), std::move(body_), std::move(buckets), *services_.buckets, allows_item);
     Answer answer;
     answer.headers = fmt::format("Content-Type: {}\r\n", source->content_type());
     answer.body = std::move(source);
@@ -247,15 +318,10 @@ class Batch final : public Operation {
   }
 
  private:
-  BatchBucket open_bucket(std::string_view name) {
+  BatchBucket find_bucket(std::string_view name) const {
     BatchBucket bucket;
     bucket.is_open_as_a_whole = allows(Right::kRead, name, "");
-    auto opened = services_.buckets->open(name);
-    if (opened.ok()) {
-      bucket.store = *std::move(opened);
-    } else {
-      bucket.error = std::move(opened).error();
-    }
+    bucket.store = services_.buckets->find(name);
     return bucket;
   }
 
