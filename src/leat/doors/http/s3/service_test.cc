@@ -178,13 +178,14 @@ TEST_F(S3ServiceTest, NeverTakesOneOperationForAnother) {
   for (const char* line : {"PUT /photos/cat?acl", "PUT /photos/cat?tagging",
                            "GET /photos/cat?torrent", "GET /photos?acl", "PUT /photos?policy",
                            "DELETE /photos?lifecycle", "POST /photos/cat?restore",
-                           "POST /photos/cat?uploads", "PUT /photos/cat?partNumber=1&uploadId=x",
+                           "PUT /photos/cat?uploads", "POST /photos?uploads",
+                           "GET /photos/cat?uploads", "GET /photos?uploadId=x",
                            "PUT /photos/cat?delete", "GET /photos/cat?delete", "PUT /photos?delete",
                            "POST /photos/cat?delete", "GET /photos?location&policy"}) {
     EXPECT_EQ(ask(line, "", "").status, 501) << line;
   }
   EXPECT_EQ(ask("PUT /photos/cat?partNumber=1").status, 501);
-  EXPECT_EQ(ask("GET /photos/cat?partNumber=1").status, 501);
+  EXPECT_EQ(ask("PUT /photos/cat?partNumber=1&acl").status, 501);
   for (const char* header :
        {"x-amz-server-side-encryption: AES256", "x-amz-tagging: a=b", "x-amz-acl: public-read",
         "x-amz-grant-read: id=1", "x-amz-object-lock-mode: GOVERNANCE"}) {
