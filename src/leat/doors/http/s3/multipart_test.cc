@@ -6,6 +6,7 @@
 
 #include "leat/doors/http/s3/checksum.h"
 #include "leat/doors/http/s3/testing/s3_fixture.h"
+#include "leat/doors/http/upload_sweeper.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -276,6 +277,45 @@ TEST_F(MultipartTest, CopiesParts) {
   EXPECT_EQ(ask("GET /photos/copy").body, "234");
 }
 
+TEST_F(MultipartTest, ServesPartsByNumber) {
+  const std::string id = create("/photos/cat");
+  const std::string one = put("/photos/cat", id, 3, first_).header("ETag");
+  const std::string two = put("/photos/cat", id, 7, "end").header("ETag");
+  ASSERT_EQ(complete("/photos/cat", id, listed(3, one) + listed(7, two)).status, 200);
+  const auto part = ask("GET /photos/cat?partNumber=2");
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body, "end");
+  EXPECT_EQ(part.header("x-amz-mp-parts-count"), "2");
+  EXPECT_EQ(part.header("Content-Range"),
+            fmt::format("bytes {}-{}/{}", kPartBytes, kPartBytes + 2, kPartBytes + 3));
+  EXPECT_EQ(ask("GET /photos/cat?partNumber=1").body, first_);
+  EXPECT_EQ(ask("HEAD /photos/cat?partNumber=1").header("x-amz-mp-parts-count"), "2");
+  EXPECT_EQ(ask("HEAD /photos/cat").header("x-amz-mp-parts-count"), "");
+  EXPECT_EQ(code_of(ask("GET /photos/cat?partNumber=3")), "InvalidPartNumber");
+  EXPECT_EQ(ask("GET /photos/cat?partNumber=3").status, 416);
+  EXPECT_EQ(code_of(ask("GET /photos/cat?partNumber=0")), "InvalidArgument");
+  EXPECT_EQ(code_of(ask("GET /photos/cat?partNumber=1", "Range: bytes=0-1\r\n")), "InvalidRequest");
+  EXPECT_EQ(ask_now("GET /photos/cat?partNumber=1").status, 0);
+  const auto attributes =
+      ask("GET /photos/cat?attributes", "x-amz-object-attributes: ObjectParts\r\n");
+  EXPECT_EQ(attributes.element("PartsCount"), "2");
+  EXPECT_EQ(attributes.element("Size"), std::to_string(kPartBytes));
+  const auto second = ask("GET /photos/cat?attributes",
+                          "x-amz-object-attributes: ObjectParts\r\nx-amz-max-parts: 1\r\n"
+                          "x-amz-part-number-marker: 1\r\n");
+  EXPECT_EQ(second.element("PartNumber"), "2");
+  EXPECT_EQ(second.element("IsTruncated"), "false");
+
+  // What came as one is its own first part.
+  ASSERT_EQ(ask("PUT /photos/one", "", "meow").status, 200);
+  EXPECT_EQ(ask("GET /photos/one?partNumber=1").body, "meow");
+  EXPECT_EQ(ask("GET /photos/one?partNumber=1").status, 206);
+  EXPECT_EQ(ask("GET /photos/one?partNumber=1").header("x-amz-mp-parts-count"), "");
+  EXPECT_EQ(ask("GET /photos/one?partNumber=2").status, 416);
+  ASSERT_EQ(ask("PUT /photos/none", "", "").status, 200);
+  EXPECT_EQ(ask("GET /photos/none?partNumber=1").status, 200);
+}
+
 TEST_F(MultipartTest, ListsParts) {
   const std::string id = create("/photos/cat");
   for (const int number : {1, 2, 5, 10000}) {
@@ -318,6 +358,18 @@ TEST_F(MultipartTest, ListsUploads) {
   EXPECT_NE(rest.element("UploadId"), id);
   EXPECT_FALSE(ask("GET /photos?uploads&key-marker=c").says("<Upload>"));
   EXPECT_EQ(ask("GET /photos?uploads&max-uploads=x").status, 400);
+}
+
+TEST_F(MultipartTest, IsSweptInEveryBucketWhenAbandoned) {
+  ASSERT_TRUE(store_->create_bucket("archive", {}, {}).ok());
+  const std::string id = create("/photos/cat");
+  ASSERT_EQ(put("/photos/cat", id, 1, "meow").status, 200);
+  create("/archive/dog");
+  EXPECT_EQ(*sweep_uploads(*store_, std::chrono::hours(1), {}), 0u);
+  EXPECT_EQ(*sweep_uploads(*store_, -std::chrono::hours(1), {}), 2u);
+  EXPECT_FALSE(ask("GET /photos?uploads").says("<Upload>"));
+  EXPECT_FALSE(ask("GET /archive?uploads").says("<Upload>"));
+  EXPECT_EQ(code_of(put("/photos/cat", id, 1, "x")), "NoSuchUpload");
 }
 
 // With a disk that is full from some call on: a clear error, and no acknowledged part is lost.

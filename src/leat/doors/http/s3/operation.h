@@ -59,6 +59,8 @@ Answer xml_answer(XmlWriter xml);
 
 // One function a file.
 std::unique_ptr<Exchange> make_get_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_object_attributes(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_configuration(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_put_object(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_copy_object(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_create_upload(S3Request request, Buckets& buckets);

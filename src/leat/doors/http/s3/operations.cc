@@ -84,7 +84,7 @@ struct Route {
   Make make;
   Bytes bytes = Bytes::kOfBody;
 };
-constexpr std::array<Route, 19> kRoutes{{
+constexpr std::array<Route, 41> kRoutes{{
     {Place::kService, Method::kGet, "", "ListBuckets", make_list_buckets},
     {Place::kBucket, Method::kGet, "", "ListObjects", make_list_objects},
     {Place::kBucket, Method::kGet, "location", "GetBucketLocation", make_bucket_operation},
@@ -105,6 +105,32 @@ constexpr std::array<Route, 19> kRoutes{{
     {Place::kObject, Method::kPost, "uploadId", "CompleteMultipartUpload", make_complete_upload},
     {Place::kObject, Method::kDelete, "uploadId", "AbortMultipartUpload", make_abort_upload},
     {Place::kObject, Method::kGet, "uploadId", "ListParts", make_list_parts},
+    {Place::kBucket, Method::kGet, "accelerate", "GetBucketAccelerateConfiguration",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "acl", "GetBucketAcl", make_configuration},
+    {Place::kBucket, Method::kGet, "cors", "GetBucketCors", make_configuration},
+    {Place::kBucket, Method::kGet, "encryption", "GetBucketEncryption", make_configuration},
+    {Place::kBucket, Method::kGet, "lifecycle", "GetBucketLifecycleConfiguration",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "logging", "GetBucketLogging", make_configuration},
+    {Place::kBucket, Method::kGet, "notification", "GetBucketNotificationConfiguration",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "object-lock", "GetObjectLockConfiguration", make_configuration},
+    {Place::kBucket, Method::kGet, "ownershipControls", "GetBucketOwnershipControls",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "policy", "GetBucketPolicy", make_configuration},
+    {Place::kBucket, Method::kGet, "policyStatus", "GetBucketPolicyStatus", make_configuration},
+    {Place::kBucket, Method::kGet, "publicAccessBlock", "GetPublicAccessBlock", make_configuration},
+    {Place::kBucket, Method::kGet, "replication", "GetBucketReplication", make_configuration},
+    {Place::kBucket, Method::kGet, "requestPayment", "GetBucketRequestPayment", make_configuration},
+    {Place::kBucket, Method::kGet, "tagging", "GetBucketTagging", make_configuration},
+    {Place::kBucket, Method::kGet, "versioning", "GetBucketVersioning", make_configuration},
+    {Place::kBucket, Method::kGet, "website", "GetBucketWebsite", make_configuration},
+    {Place::kObject, Method::kGet, "acl", "GetObjectAcl", make_configuration},
+    {Place::kObject, Method::kGet, "legal-hold", "GetObjectLegalHold", make_configuration},
+    {Place::kObject, Method::kGet, "retention", "GetObjectRetention", make_configuration},
+    {Place::kObject, Method::kGet, "tagging", "GetObjectTagging", make_configuration},
+    {Place::kObject, Method::kGet, "attributes", "GetObjectAttributes", make_object_attributes},
 }};
 
 const Route* find_route(const S3Request& request) {
