@@ -14,6 +14,7 @@
 #include "leat/doors/http/native/service.h"
 #include "leat/doors/http/s3/service.h"
 #include "leat/doors/http/server.h"
+#include "leat/doors/http/upload_sweeper.h"
 
 namespace leat::cli {
 namespace {
@@ -173,7 +174,10 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   native.set_server_counts([&server] { return (*server)->counts(); });
   greet(session, url, *keys, options);
   if (!session.output().flush()) return session.fail("greet", Error(ErrorCode::kIoError));
-  wait_for(session.context().cancellation());
+  {
+    const http::UploadSweeper sweeper(*store, settings.abandoned_uploads);
+    wait_for(session.context().cancellation());
+  }
   native.set_draining();
   session.output().note("leat: stopping; a second signal stops at once");
   (*server)->stop(std::chrono::ceil<std::chrono::milliseconds>(settings.drain_timeout));

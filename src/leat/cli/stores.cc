@@ -35,7 +35,9 @@ void add_serve_section(ConfigSchema& schema, ServeSettings& serve) {
       .string("tls_certificate", &serve.server.tls_certificate, "a PEM file: HTTPS, not HTTP")
       .string("tls_key", &serve.server.tls_key, "the PEM file of its key")
       .duration("drain_timeout", &serve.drain_timeout,
-                "how long requests may still run after SIGTERM");
+                "how long requests may still run after SIGTERM")
+      .duration("abandoned_uploads", &serve.abandoned_uploads,
+                "a multipart upload to which nothing comes for so long is aborted; 0: never");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct ServeSettings {
   doors::http::ServerOptions server;
   std::chrono::nanoseconds idle_timeout = server.idle_timeout;
   std::chrono::nanoseconds drain_timeout = std::chrono::seconds(30);
+  std::chrono::nanoseconds abandoned_uploads = std::chrono::hours(7 * 24);
 };
 
 // What a configuration file can say.

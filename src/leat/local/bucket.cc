@@ -8,6 +8,7 @@
 #include "leat/local/listing_cursor.h"
 #include "leat/local/object_bytes.h"
 #include "leat/local/object_writer.h"
+#include "leat/local/upload_keys.h"
 #include "leat/store/listing.h"
 
 namespace leat::local {
@@ -246,6 +247,9 @@ Result<ObjectInfo> Bucket::copy(std::string_view source, std::string_view target
   // By this name it is no shard.
   record.options.erase(std::string(kShardOption));
   record.options.erase(std::string(kNotAShardOption));
+  // And no upload made it.
+  record.options.erase(std::string(kUploadOption));
+  record.options.erase(std::string(kPartsOption));
   if (!options.metadata.empty()) record.metadata = options.metadata;
   Change change(record, {});
   change.precondition = options.precondition;

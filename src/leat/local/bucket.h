@@ -1,14 +1,19 @@
 // Bucket: one bucket of a local store, as an ObjectStore.
 //
-// Keys are "bucket/name". Names with a NUL, which no user can make, are the store's own: the index
-// of a shard (name + NUL + "index"). Everything else is said in object_store.h.
+// Keys are "bucket/name". Names with a NUL, which no user can make, are the store's own: indexes of
+// shards (shard_members.h), uploads and their parts (upload_keys.h). Everything else is said in
+// object_store.h.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "leat/base/mutex.h"
 #include "leat/local/engine.h"
@@ -26,6 +31,9 @@ struct BucketState {
   std::atomic<bool> is_closed{false};
   // Changes under way; a bucket is removed when there are none.
   std::atomic<std::uint32_t> changes{0};
+  // The ids of the uploads that somebody is about to end.
+  Mutex uploads_mutex;
+  std::set<std::string, std::less<>> ending_uploads GUARDED_BY(uploads_mutex);
 };
 
 // Where a bucket gets the engine from: the store's own, or, in a forked child, one for reading.
@@ -66,6 +74,17 @@ class Bucket final : public ObjectStore {
   Result<ObjectInfo> compose(std::span<const std::string> sources, std::string_view target,
                              const CreateOptions& options, const CommitOptions& commit_options,
                              const Context& context);
+  // An object, by its key, whose bytes become part of another; in this generation, if one is given.
+  struct JoinSource {
+    std::string key;
+    std::optional<std::uint64_t> generation;
+  };
+  // The same as compose(), but the sources stay, and are told in which generation they were taken.
+  // `record_options` go into the record. kNotFound when a source is not there in its generation.
+  Result<ObjectInfo> join(std::span<JoinSource> sources, std::string_view target,
+                          const CreateOptions& options, const CommitOptions& commit_options,
+                          const std::map<std::string, std::string>& record_options,
+                          const Context& context);
 
  private:
   // The reads of a batch, by the drives on which their objects are.
@@ -75,6 +94,16 @@ class Bucket final : public ObjectStore {
     std::vector<std::vector<BatchReader::Item>> by_drive;
   };
   BatchPlan plan_batch(Engine& engine, std::span<BatchRead> reads);
+  // What a join holds until it is committed.
+  struct Joining {
+    const std::string& target_key;
+    Durability durability;
+    std::vector<FilePin> pins;
+    std::vector<std::string> adopted;  // files that were made for it
+  };
+  // What a source adds to a record on `drive`.
+  Result<Record> share_or_move(Engine& engine, const std::shared_ptr<Drive>& drive,
+                               JoinSource& source, Joining& joining, const Context& context);
   std::string key_of(std::string_view name) const { return state_->name + "/" + std::string(name); }
   void read_members(Engine& engine, std::span<const BatchReader::Item> items,
                     const Context& context);

@@ -13,6 +13,7 @@
 #include "leat/local/bucket.h"
 #include "leat/local/engine.h"
 #include "leat/local/layout.h"
+#include "leat/local/local_uploads.h"
 #include "leat/local/verify.h"
 
 namespace leat::local {
@@ -94,6 +95,7 @@ class Store final : public LocalStore, public EngineSource {
   Result<ObjectInfo> compose(std::string_view bucket, std::span<const std::string> sources,
                              std::string_view target, const CreateOptions& options,
                              const CommitOptions& commit_options, const Context& context) override;
+  Result<std::shared_ptr<Uploads>> uploads(std::string_view bucket) override;
   Result<StoredShard> shard(std::string_view bucket, std::string_view name,
                             const Context& context) override;
   Result<std::vector<DriveInfo>> drives() override;
@@ -290,7 +292,8 @@ Status Store::remove_bucket(std::string_view name, const Context& context) {
     }
     RETURN_IF_ERROR(engine_->check_whole());
     const std::string key = bucket_key(name);
-    std::vector<std::string> left_indexes;  // of shards that never came to be
+    // Indexes of shards that never came to be, uploads that nobody completed, and their parts.
+    std::vector<std::string> left;
     const auto walk = engine_->cursor();
     RETURN_IF_ERROR(walk->seek(key + '\0'));
     while (walk->valid() && walk->key().starts_with(key)) {
@@ -298,11 +301,11 @@ Status Store::remove_bucket(std::string_view name, const Context& context) {
         return Error(ErrorCode::kPreconditionFailed,
                      fmt::format("bucket {} is not empty; 'leat rm -r' empties it", name));
       }
-      left_indexes.emplace_back(walk->key());
+      left.emplace_back(walk->key());
       RETURN_IF_ERROR(walk->next());
     }
-    for (const std::string& index : left_indexes)
-      RETURN_IF_ERROR(engine_->remove(index, {}, Durability::kMemory, context));
+    for (const std::string& internal : left)
+      RETURN_IF_ERROR(engine_->remove(internal, {}, Durability::kMemory, context));
     Record record;
     record.kind = RecordKind::kDelete;
     record.key = key;
@@ -343,6 +346,12 @@ Result<ObjectInfo> Store::compose(std::string_view bucket_name,
   Bucket handle(std::static_pointer_cast<Store>(shared_from_this()), std::move(state),
                 url_of(bucket_name));
   return handle.compose(sources, target, options, commit_options, context);
+}
+
+Result<std::shared_ptr<Uploads>> Store::uploads(std::string_view bucket_name) {
+  ASSIGN_OR_RETURN(auto state, find_bucket(bucket_name));
+  return make_uploads(std::static_pointer_cast<Store>(shared_from_this()), std::move(state),
+                      url_of(bucket_name));
 }
 
 Result<StoredShard> Store::shard(std::string_view bucket_name, std::string_view name,

@@ -23,6 +23,7 @@
 #include "leat/base/file.h"
 #include "leat/base/result.h"
 #include "leat/local/drive.h"
+#include "leat/local/uploads.h"
 #include "leat/shard/shard_index.h"
 #include "leat/store/object_store.h"
 
@@ -151,6 +152,9 @@ class LocalStore : public std::enable_shared_from_this<LocalStore> {
                                      std::string_view target, const CreateOptions& options,
                                      const CommitOptions& commit_options,
                                      const Context& context) = 0;
+
+  // The uploads of a bucket: objects that come in parts. kNotFound when there is no such bucket.
+  virtual Result<std::shared_ptr<Uploads>> uploads(std::string_view bucket) = 0;
 
   // Where the members of a shard lie in it. kNotFound when there is none by that name.
   virtual Result<StoredShard> shard(std::string_view bucket, std::string_view name,

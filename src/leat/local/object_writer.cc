@@ -40,14 +40,16 @@ class LocalObjectWriter final : public ObjectWriter {
  public:
   LocalObjectWriter(std::shared_ptr<EngineSource> store, std::shared_ptr<BucketState> bucket,
                     Engine& engine, std::string key, const CreateOptions& options,
-                    std::shared_ptr<Drive> drive)
+                    RecordWishes wishes, std::shared_ptr<Drive> drive)
       : store_(std::move(store)),
         bucket_(std::move(bucket)),
         engine_(engine),
         options_(options),
         durability_(effective(options.durability, *bucket_)),
+        file_use_(wishes.file),
         drive_(std::move(drive)),
         guard_(options.expected_size_bytes) {
+    record_.options = std::move(wishes.options);
     record_.key = std::move(key);
     record_.metadata = options.metadata;
     if (may_be_shard(record_.key)) indexer_.emplace();
@@ -150,6 +152,8 @@ class LocalObjectWriter final : public ObjectWriter {
                      drive_->adopt_file(temporary_path_, *file_, record_.key, durability_));
     temporary_path_.clear();
     record_.extents = {Extent{path, 0, record_.size_bytes}};
+    if (file_use_ == RecordWishes::File::kToBeShared)
+      record_.options[std::string(kSharedOption)] = "yes";
     for (;;) {
       Status status = commit_record({}, context);
       if (status.ok()) {
@@ -224,6 +228,7 @@ class LocalObjectWriter final : public ObjectWriter {
   Engine& engine_;
   const CreateOptions options_;
   const Durability durability_;
+  const RecordWishes::File file_use_;
   std::shared_ptr<Drive> drive_;  // where the file is
   WriteGuard guard_;
   Record record_;
@@ -243,11 +248,13 @@ bool may_be_shard(std::string_view name) noexcept {
 Result<std::unique_ptr<ObjectWriter>> make_object_writer(std::shared_ptr<EngineSource> store,
                                                          std::shared_ptr<BucketState> bucket,
                                                          Engine& engine, std::string key,
-                                                         const CreateOptions& options) {
+                                                         const CreateOptions& options,
+                                                         RecordWishes wishes) {
   RETURN_IF_ERROR(engine.begin_writing());
   ASSIGN_OR_RETURN(auto drive, engine.home(key));
   return std::unique_ptr<ObjectWriter>(std::make_unique<LocalObjectWriter>(
-      std::move(store), std::move(bucket), engine, std::move(key), options, std::move(drive)));
+      std::move(store), std::move(bucket), engine, std::move(key), options, std::move(wishes),
+      std::move(drive)));
 }
 
 }  // namespace leat::local

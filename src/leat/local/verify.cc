@@ -6,6 +6,7 @@
 
 #include "leat/local/object_bytes.h"
 #include "leat/local/pace.h"
+#include "leat/local/upload_keys.h"
 
 namespace leat::local {
 namespace {
@@ -78,7 +79,9 @@ class Verifier {
       checked = still_listed ? check_object(key, generation) : ok_status();
     }
     RETURN_IF_ERROR(note(key, checked));
-    if (options_.repair && is_internal_key(key)) RETURN_IF_ERROR(drop_unnamed_index(key));
+    if (options_.repair && is_internal_key(key)) {
+      RETURN_IF_ERROR(is_upload_or_part(key) ? drop_lost_part(key) : drop_unnamed_index(key));
+    }
     if (!is_internal_key(key) && !key.ends_with('/')) ++report_.objects;
     if (options_.progress && report_.objects % 256 == 0) options_.progress(report_);
     return ok_status();
@@ -145,6 +148,20 @@ class Verifier {
     const bool is_young = record.mtime_ns + kYoung.count() > engine_.options().clock->wall_ns();
     if (is_young || (named && shard_index_key(shard_of_index(key), *named) == key))
       return ok_status();
+    RETURN_IF_ERROR(engine_.remove(key, Precondition::has_generation(record.generation),
+                                   Durability::kMemory, context_));
+    report_.orphan_bytes += record.size_bytes;
+    return ok_status();
+  }
+
+  // A part whose upload ended while it came.
+  Status drop_lost_part(std::string_view key) {
+    const auto upload = upload_of_part(key);
+    if (!upload) return ok_status();
+    const auto part = engine_.find(key, ReadAlong::kNothing, context_);
+    const auto found = engine_.find(*upload, ReadAlong::kNothing, context_);
+    if (!part.ok() || !found.ok() || !*part || *found) return ok_status();
+    const Record& record = (*part)->found.record;
     RETURN_IF_ERROR(engine_.remove(key, Precondition::has_generation(record.generation),
                                    Durability::kMemory, context_));
     report_.orphan_bytes += record.size_bytes;

@@ -11,6 +11,7 @@
 #include "leat/base/mutex.h"
 #include "leat/doors/http/access.h"
 #include "leat/doors/http/application.h"
+#include "leat/doors/http/browser_lines.h"
 #include "leat/doors/http/buckets.h"
 #include "leat/doors/http/native/routes.h"
 #include "leat/doors/http/request_stats.h"
@@ -77,11 +78,6 @@ Answer error_answer(const Error& error, leat::http::Method method);
 Answer json_answer(std::string text);
 // `text` as it stands between the quotes of JSON; what is not UTF-8 is replaced.
 std::string json_text(std::string_view text);
-
-// What a browser is told about every answer: to take nothing for a page, and to run nothing.
-inline constexpr std::string_view kBrowserLines =
-    "X-Content-Type-Options: nosniff\r\n"
-    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'; sandbox\r\n";
 
 // One function a file.
 std::unique_ptr<Exchange> make_status(NativeRequest request, Services& services);

@@ -67,11 +67,16 @@ class BucketOperation final : public Operation {
       }
       default:
         RETURN_IF_ERROR(bucket());
-        return request_.query.has("location") ? location() : Answer();
+        return request_.query.has("location") ? location() : head();
     }
   }
 
  private:
+  static Answer head() {
+    Answer answer;
+    answer.headers = "x-amz-bucket-region: us-east-1\r\n";
+    return answer;
+  }
   static Answer location() {
     XmlWriter xml;
     { const auto root = xml.root("LocationConstraint"); }

@@ -89,6 +89,11 @@ std::string_view xml_name_of(Algorithm algorithm) noexcept {
   return traits_of(algorithm).xml_name;
 }
 
+std::string_view upper_case_name_of(Algorithm algorithm) noexcept {
+  constexpr std::string_view kPrefix = "Checksum";
+  return xml_name_of(algorithm).substr(kPrefix.size());
+}
+
 std::optional<Algorithm> checksum_algorithm(std::string_view name) noexcept {
   for (const Algorithm algorithm : kChecksumAlgorithms) {
     if (leat::http::equals_ignoring_case(name, name_of(algorithm))) return algorithm;

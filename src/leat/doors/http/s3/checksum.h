@@ -25,8 +25,9 @@ inline constexpr std::array kChecksumAlgorithms{Algorithm::kCrc32, Algorithm::kC
                                                 Algorithm::kCrc64Nvme, Algorithm::kSha1,
                                                 Algorithm::kSha256};
 
-std::string_view name_of(Algorithm algorithm) noexcept;      // "crc32c"
-std::string_view xml_name_of(Algorithm algorithm) noexcept;  // "ChecksumCRC32C"
+std::string_view name_of(Algorithm algorithm) noexcept;             // "crc32c"
+std::string_view xml_name_of(Algorithm algorithm) noexcept;         // "ChecksumCRC32C"
+std::string_view upper_case_name_of(Algorithm algorithm) noexcept;  // "CRC32C"
 // In any case; only of kChecksumAlgorithms.
 std::optional<Algorithm> checksum_algorithm(std::string_view name) noexcept;
 std::size_t digest_bytes(Algorithm algorithm) noexcept;

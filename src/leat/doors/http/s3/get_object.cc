@@ -1,10 +1,14 @@
 // GetObject and HeadObject.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
+#include "leat/doors/http/browser_lines.h"
 #include "leat/doors/http/s3/checksum.h"
 #include "leat/doors/http/s3/conditions.h"
+#include "leat/doors/http/s3/multipart.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
@@ -22,9 +26,8 @@ class GetObject final : public Operation {
 
  protected:
   Result<Answer> perform(const Context& context) override {
-    ASSIGN_OR_RETURN(const auto store, bucket());
-    ASSIGN_OR_RETURN(auto reader, store->open(request_.address.key, {}, context));
-    const ObjectInfo& info = reader->info();
+    RETURN_IF_ERROR(open(context));
+    const ObjectInfo& info = reader_->info();
     if (auto decided = check_conditions(info)) return *std::move(decided);
     Answer answer;
     std::string headers(16 << 10, '\0');
@@ -33,15 +36,7 @@ class GetObject final : public Operation {
     headers.resize(*written);
     answer.headers = std::move(headers);
     ByteRange range{0, info.size_bytes};
-    if (const auto part = parse_range(header("range").value_or(""), info.size_bytes)) {
-      if (part->length == 0) {
-        return failure({416, "InvalidRange", "the range is not satisfiable"});
-      }
-      range = {part->offset, part->length};
-      answer.status = 206;
-      answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
-                                    range.offset + range.length - 1, info.size_bytes);
-    }
+    if (const auto error = choose_range(info.size_bytes, range, answer)) return failure(*error);
     if (answer.status == 200) {
       override_headers(answer.headers);
       // Checksums are those of the whole object.
@@ -52,12 +47,66 @@ class GetObject final : public Operation {
     if (request_.head->method() == Method::kHead) {
       answer.length_of_head = range.length;
     } else {
-      answer.body = ObjectBody{std::move(reader), range};
+      answer.body = ObjectBody{std::move(reader_), range};
     }
     return answer;
   }
 
  private:
+  // The object, and the sizes of its parts if one of them is asked for.
+  Status open(const Context& context) {
+    ASSIGN_OR_RETURN(const auto store, bucket());
+    constexpr int kTries = 10;
+    for (int i = 0; i < kTries; ++i) {
+      ASSIGN_OR_RETURN(reader_, store->open(request_.address.key, {}, context));
+      if (!request_.query.has("partNumber")) return ok_status();
+      ASSIGN_OR_RETURN(const auto all, uploads());
+      auto sizes = all->part_sizes(request_.address.key, reader_->info().generation, context);
+      if (sizes.failed_with(ErrorCode::kNotFound)) continue;  // replaced between the two looks
+      ASSIGN_OR_RETURN(part_sizes_, std::move(sizes));
+      return ok_status();
+    }
+    return ErrorCode::kUnavailable;
+  }
+
+  // What of the object is asked for, by a range or by the number of a part.
+  std::optional<S3Error> choose_range(std::uint64_t size_bytes, ByteRange& range,
+                                      Answer& answer) const {
+    const std::string_view wanted = header("range").value_or("");
+    if (request_.query.has("partNumber")) {
+      if (!wanted.empty()) {
+        return S3Error{400, "InvalidRequest",
+                       "Cannot specify both Range header and partNumber query parameter"};
+      }
+      if (auto error = choose_part(range, answer)) return error;
+      if (range.length == 0) return std::nullopt;
+    } else if (const auto part = parse_range(wanted, size_bytes)) {
+      if (part->length == 0) return S3Error{416, "InvalidRange", "the range is not satisfiable"};
+      range = {part->offset, part->length};
+    } else {
+      return std::nullopt;
+    }
+    answer.status = 206;
+    answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
+                                  range.offset + range.length - 1, size_bytes);
+    return std::nullopt;
+  }
+
+  // An object that came as one is its own first part.
+  std::optional<S3Error> choose_part(ByteRange& range, Answer& answer) const {
+    std::uint32_t number = 0;
+    if (auto error = read_part_number(request_, number)) return error;
+    if (number > std::max<std::size_t>(part_sizes_.size(), 1)) {
+      return S3Error{416, "InvalidPartNumber", "The requested partnumber is not satisfiable"};
+    }
+    if (part_sizes_.empty()) return std::nullopt;
+    answer.headers += fmt::format("x-amz-mp-parts-count: {}\r\n", part_sizes_.size());
+    range.offset =
+        std::accumulate(part_sizes_.begin(), part_sizes_.begin() + (number - 1), std::uint64_t{0});
+    range.length = part_sizes_[number - 1];
+    return std::nullopt;
+  }
+
   bool wants_checksums() const {
     return leat::http::equals_ignoring_case(header("x-amz-checksum-mode").value_or(""), "enabled");
   }
@@ -78,9 +127,17 @@ class GetObject final : public Operation {
 
   // "response-content-type=…" and its like: the presigned link says how a browser is to take it.
   void override_headers(std::string& headers) const {
+    constexpr std::array<std::string_view, 6> kOverridden{
+        "response-cache-control",    "response-content-disposition", "response-content-encoding",
+        "response-content-language", "response-content-type",        "response-expires"};
     constexpr std::string_view kPrefix = "response-";
     for (const auto& [name, value] : request_.query.all()) {
-      if (!name.starts_with(kPrefix) || value.find_first_of("\r\n") != value.npos) continue;
+      if (std::find(kOverridden.begin(), kOverridden.end(), name) == kOverridden.end()) continue;
+      // Nothing that would end the line and begin another.
+      const auto is_control = [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+      };
+      if (std::any_of(value.begin(), value.end(), is_control)) continue;
       const std::string_view overridden = std::string_view(name).substr(kPrefix.size());
       remove_line(headers, overridden);
       headers += fmt::format("{}: {}\r\n", overridden, value);
@@ -97,6 +154,9 @@ class GetObject final : public Operation {
       }
     }
   }
+
+  std::unique_ptr<ObjectReader> reader_;
+  std::vector<std::uint64_t> part_sizes_;  // none: it came as one
 };
 
 }  // namespace
@@ -124,8 +184,8 @@ std::optional<std::size_t> append_object_headers(std::span<char> space, const Ob
   }
   std::array<char, leat::http::kDateBytes> date;
   leat::http::format_date_into(info.mtime_ns / 1'000'000'000, date);
-  if (!append("Content-Type: {}\r\nETag: \"{}\"\r\nLast-Modified: {}\r\nAccept-Ranges: bytes\r\n",
-              type, info.etag, std::string_view(date.data(), date.size()))) {
+  if (!append("Content-Type: {}\r\nETag: \"{}\"\r\nLast-Modified: {}\r\nAccept-Ranges: bytes\r\n{}",
+              type, info.etag, std::string_view(date.data(), date.size()), kBrowserLines)) {
     return std::nullopt;
   }
   return used;

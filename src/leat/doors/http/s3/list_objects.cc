@@ -1,6 +1,5 @@
 // ListObjects and ListObjectsV2.
 #include <algorithm>
-#include <charconv>
 
 #include "leat/base/url.h"
 #include "leat/doors/http/s3/operation.h"
@@ -46,12 +45,9 @@ class ListObjects final : public Operation {
       return Error(ErrorCode::kInvalidArgument, "encoding-type can only be \"url\"");
     }
     if (const auto most = request_.query.find("max-keys")) {
-      const auto [end, error] =
-          std::from_chars(most->data(), most->data() + most->size(), list_.limit);
-      if (error != std::errc() || end != most->data() + most->size()) {
-        return Error(ErrorCode::kInvalidArgument, "max-keys is not a number");
-      }
-      list_.limit = std::min(list_.limit, kMostKeys);
+      const auto limit = parse_number(*most);
+      if (!limit) return Error(ErrorCode::kInvalidArgument, "max-keys is not a number");
+      list_.limit = std::min(*limit, kMostKeys);
     }
     list_.start_after = parameter(is_v2_ ? "start-after" : "marker");
     if (const auto token = request_.query.find("continuation-token"); is_v2_ && token) {

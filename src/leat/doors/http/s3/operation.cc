@@ -21,6 +21,11 @@ Result<std::shared_ptr<ObjectStore>> Operation::bucket() {
   return found;
 }
 
+Result<std::shared_ptr<local::Uploads>> Operation::uploads() {
+  RETURN_IF_ERROR(bucket());
+  return buckets_.store()->uploads(request_.address.bucket);
+}
+
 Answer xml_answer(XmlWriter xml) {
   Answer answer;
   answer.headers = "Content-Type: application/xml\r\n";

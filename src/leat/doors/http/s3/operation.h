@@ -36,6 +36,12 @@ class Operation : public Exchange {
 
   // kNotFound with S3's own code.
   Result<std::shared_ptr<ObjectStore>> bucket();
+  // The same for the uploads of the bucket.
+  Result<std::shared_ptr<local::Uploads>> uploads();
+  // The upload that the query names.
+  std::string upload_id() const {
+    return std::string(request_.query.find("uploadId").value_or(""));
+  }
   Answer failure(const S3Error& error) const;
   std::optional<std::string_view> header(std::string_view name) const {
     return request_.head->header(name);
@@ -53,8 +59,17 @@ Answer xml_answer(XmlWriter xml);
 
 // One function a file.
 std::unique_ptr<Exchange> make_get_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_object_attributes(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_configuration(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_put_object(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_copy_object(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_create_upload(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_abort_upload(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_complete_upload(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_upload_part(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_upload_part_copy(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_list_parts(S3Request request, Buckets& buckets);
+std::unique_ptr<Exchange> make_list_uploads(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_delete_objects(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_delete_object(S3Request request, Buckets& buckets);
 std::unique_ptr<Exchange> make_list_objects(S3Request request, Buckets& buckets);

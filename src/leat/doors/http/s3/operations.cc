@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "leat/doors/http/s3/copy_source.h"
 #include "leat/doors/http/s3/operation.h"
 
 namespace leat::doors::http::s3 {
@@ -72,10 +73,8 @@ Place place_of(const Address& address) {
 
 using Make = std::unique_ptr<Exchange> (*)(S3Request request, Buckets& buckets);
 
-std::unique_ptr<Exchange> make_put_or_copy(S3Request request, Buckets& buckets) {
-  const bool copies = request.head->header("x-amz-copy-source").has_value();
-  return (copies ? make_copy_object : make_put_object)(std::move(request), buckets);
-}
+// Where the bytes of what is made come from.
+enum class Bytes : std::uint8_t { kOfBody, kOfCopySource };
 
 struct Route {
   Place place;
@@ -83,8 +82,9 @@ struct Route {
   std::string_view subresource;
   std::string_view name;
   Make make;
+  Bytes bytes = Bytes::kOfBody;
 };
-constexpr std::array<Route, 11> kRoutes{{
+constexpr std::array<Route, 41> kRoutes{{
     {Place::kService, Method::kGet, "", "ListBuckets", make_list_buckets},
     {Place::kBucket, Method::kGet, "", "ListObjects", make_list_objects},
     {Place::kBucket, Method::kGet, "location", "GetBucketLocation", make_bucket_operation},
@@ -92,20 +92,59 @@ constexpr std::array<Route, 11> kRoutes{{
     {Place::kBucket, Method::kPut, "", "CreateBucket", make_bucket_operation},
     {Place::kBucket, Method::kDelete, "", "DeleteBucket", make_bucket_operation},
     {Place::kBucket, Method::kPost, "delete", "DeleteObjects", make_delete_objects},
+    {Place::kBucket, Method::kGet, "uploads", "ListMultipartUploads", make_list_uploads},
     {Place::kObject, Method::kGet, "", "GetObject", make_get_object},
     {Place::kObject, Method::kHead, "", "HeadObject", make_get_object},
-    {Place::kObject, Method::kPut, "", "PutObject", make_put_or_copy},
+    {Place::kObject, Method::kPut, "", "PutObject", make_put_object},
+    {Place::kObject, Method::kPut, "", "CopyObject", make_copy_object, Bytes::kOfCopySource},
     {Place::kObject, Method::kDelete, "", "DeleteObject", make_delete_object},
+    {Place::kObject, Method::kPost, "uploads", "CreateMultipartUpload", make_create_upload},
+    {Place::kObject, Method::kPut, "uploadId", "UploadPart", make_upload_part},
+    {Place::kObject, Method::kPut, "uploadId", "UploadPartCopy", make_upload_part_copy,
+     Bytes::kOfCopySource},
+    {Place::kObject, Method::kPost, "uploadId", "CompleteMultipartUpload", make_complete_upload},
+    {Place::kObject, Method::kDelete, "uploadId", "AbortMultipartUpload", make_abort_upload},
+    {Place::kObject, Method::kGet, "uploadId", "ListParts", make_list_parts},
+    {Place::kBucket, Method::kGet, "accelerate", "GetBucketAccelerateConfiguration",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "acl", "GetBucketAcl", make_configuration},
+    {Place::kBucket, Method::kGet, "cors", "GetBucketCors", make_configuration},
+    {Place::kBucket, Method::kGet, "encryption", "GetBucketEncryption", make_configuration},
+    {Place::kBucket, Method::kGet, "lifecycle", "GetBucketLifecycleConfiguration",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "logging", "GetBucketLogging", make_configuration},
+    {Place::kBucket, Method::kGet, "notification", "GetBucketNotificationConfiguration",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "object-lock", "GetObjectLockConfiguration", make_configuration},
+    {Place::kBucket, Method::kGet, "ownershipControls", "GetBucketOwnershipControls",
+     make_configuration},
+    {Place::kBucket, Method::kGet, "policy", "GetBucketPolicy", make_configuration},
+    {Place::kBucket, Method::kGet, "policyStatus", "GetBucketPolicyStatus", make_configuration},
+    {Place::kBucket, Method::kGet, "publicAccessBlock", "GetPublicAccessBlock", make_configuration},
+    {Place::kBucket, Method::kGet, "replication", "GetBucketReplication", make_configuration},
+    {Place::kBucket, Method::kGet, "requestPayment", "GetBucketRequestPayment", make_configuration},
+    {Place::kBucket, Method::kGet, "tagging", "GetBucketTagging", make_configuration},
+    {Place::kBucket, Method::kGet, "versioning", "GetBucketVersioning", make_configuration},
+    {Place::kBucket, Method::kGet, "website", "GetBucketWebsite", make_configuration},
+    {Place::kObject, Method::kGet, "acl", "GetObjectAcl", make_configuration},
+    {Place::kObject, Method::kGet, "legal-hold", "GetObjectLegalHold", make_configuration},
+    {Place::kObject, Method::kGet, "retention", "GetObjectRetention", make_configuration},
+    {Place::kObject, Method::kGet, "tagging", "GetObjectTagging", make_configuration},
+    {Place::kObject, Method::kGet, "attributes", "GetObjectAttributes", make_object_attributes},
 }};
 
 const Route* find_route(const S3Request& request) {
   const auto subresource = subresource_of(request.query);
   if (!subresource) return nullptr;
+  const Method method = request.head->method();
+  const bool puts = method == Method::kPut;
   // A part of nothing.
-  if (request.query.has("partNumber")) return nullptr;
+  if (request.query.has("partNumber") && puts && *subresource != "uploadId") return nullptr;
+  const bool copies = puts && request.head->header(kCopySourceHeader).has_value();
+  const Bytes bytes = copies ? Bytes::kOfCopySource : Bytes::kOfBody;
   for (const Route& route : kRoutes) {
-    if (route.place == place_of(request.address) && route.method == request.head->method() &&
-        route.subresource == *subresource) {
+    if (route.place == place_of(request.address) && route.method == method &&
+        route.subresource == *subresource && route.bytes == bytes) {
       return &route;
     }
   }

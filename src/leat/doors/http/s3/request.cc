@@ -1,6 +1,7 @@
 #include "leat/doors/http/s3/request.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "leat/base/url.h"
 
@@ -35,6 +36,13 @@ std::optional<std::string_view> Query::find(std::string_view name) const {
     if (key == name) return value;
   }
   return std::nullopt;
+}
+
+std::optional<std::uint32_t> parse_number(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 }  // namespace leat::doors::http::s3

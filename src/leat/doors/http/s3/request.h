@@ -1,6 +1,7 @@
 // S3Request: an HTTP request as S3 understands it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ class Query {
  private:
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
+
+// A decimal number and nothing else.
+std::optional<std::uint32_t> parse_number(std::string_view text);
 
 struct S3Request {
   const leat::http::RequestHead* head = nullptr;

@@ -106,6 +106,20 @@ std::optional<S3Error> RequestBody::read_announced_trailer(std::string_view anno
   return std::nullopt;
 }
 
+std::optional<S3Error> RequestBody::agree(Algorithm algorithm) {
+  if (algorithm_ == algorithm) return std::nullopt;
+  if (algorithm_) {
+    return invalid(
+        fmt::format("Checksum Type mismatch occurred, expected checksum Type: {}, "
+                    "actual checksum Type: {}",
+                    name_of(algorithm), name_of(*algorithm_)));
+  }
+  algorithm_ = algorithm;
+  digest_.emplace(algorithm);
+  is_only_computed_ = true;
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> RequestBody::announced_bytes() const {
   if (!chunks_) return request_.head->content_length();
   const auto text = request_.head->header("x-amz-decoded-content-length");
@@ -148,7 +162,7 @@ std::optional<S3Error> RequestBody::finish_chunks() {
       announced && *announced != std::to_string(chunks_->decoded_bytes())) {
     return S3Error{400, "IncompleteBody", "the body is not as long as announced"};
   }
-  const bool wants_trailer = algorithm_ && !expected_digest_;
+  const bool wants_trailer = algorithm_ && !expected_digest_ && !is_only_computed_;
   const auto& trailers = chunks_->trailers();
   if (trailers.size() != (wants_trailer ? 1 : 0)) {
     return S3Error{400, "MalformedTrailerError", "the trailers are not those that were announced"};
@@ -165,7 +179,7 @@ std::optional<S3Error> RequestBody::finish_chunks() {
 
 std::optional<S3Error> RequestBody::compare_checksum() {
   const std::string digest = digest_->finish();
-  if (digest != *expected_digest_) return bad_digest(name_of(*algorithm_));
+  if (!is_only_computed_ && digest != *expected_digest_) return bad_digest(name_of(*algorithm_));
   checksums_[std::string(name_of(*algorithm_))] = hex_of(digest);
   return std::nullopt;
 }

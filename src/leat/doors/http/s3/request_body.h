@@ -39,6 +39,10 @@ class RequestBody {
   // How long it will be when decoded, if that was said.
   std::optional<std::uint64_t> announced_bytes() const;
 
+  // The sender agreed on this checksum before: another one is refused, and if there is none it is
+  // computed all the same. Call it before the first byte.
+  std::optional<S3Error> agree(Algorithm algorithm);
+
   // Hands the decoded bytes to `sink`. REQUIRES: no refusal().
   Status feed(std::span<const std::byte> piece, const Sink& sink);
   // Why this is not the body that the sender meant; once, after the last byte.
@@ -46,7 +50,7 @@ class RequestBody {
 
   // After finish(). The MD5, hexadecimal, ...
   const std::string& etag() const noexcept { return etag_; }
-  // ... and the checksum that was compared, as Metadata keeps it.
+  // ... and the checksum that was compared or agreed on, as Metadata keeps it.
   const std::map<std::string, std::string>& checksums() const noexcept { return checksums_; }
 
  private:
@@ -66,6 +70,7 @@ class RequestBody {
   std::optional<Algorithm> algorithm_;
   std::optional<RunningDigest> digest_;
   std::optional<std::string> expected_digest_;  // nothing: a trailer tells
+  bool is_only_computed_ = false;               // the checksum: nobody tells what it should be
   std::string etag_;
   std::map<std::string, std::string> checksums_;
 };
