@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """remote_cli_test.py LEAT: the command line against servers: leat serve, and plain web servers."""
 
+import functools
+import http.server
 import os
 import pathlib
 import shutil
@@ -8,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 LEAT = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else ""
@@ -137,6 +140,44 @@ class TlsServerTest(ServedTest):
         # The certificate is for an address, not for this name.
         named = self.url.replace("127.0.0.1", "localhost")
         self.assertIn(b"certificate", self.leat("ls", named, status=1))
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_) -> None:
+        pass
+
+
+class WebServerTest(ServedTest):
+    """Python's own server: index pages, HTTP/1.0, no ranges."""
+
+    def serve(self, tree: pathlib.Path) -> str:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
+                                                 functools.partial(Quiet, directory=tree))
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    def test_a_tree_is_listed_and_copied(self) -> None:
+        tree = self.make_tree()
+        web = self.serve(tree)
+        self.assertEqual(self.leat("ls", f"{web}/").splitlines(),
+                         [b"big.bin", "odd name %25?#é.txt".encode(), b"sub/"])
+        self.assertEqual(len(self.leat("ls", f"{web}/sub").splitlines()), 20)
+        self.leat("cp", "-r", f"{web}/", f"{self.url}/photos/")
+        self.leat("cp", "-r", f"{self.url}/photos/", self.directory / "back")
+        subprocess.run(["diff", "-r", tree, self.directory / "back"], check=True)
+        self.assertEqual(self.leat("cat", f"{web}/sub/7.bin"), (tree / "sub/7.bin").read_bytes())
+        self.assertEqual(len(self.leat("ls", f"{web}/sub/{{3..6}}.bin").splitlines()), 4)
+        self.leat("ls", f"{web}/sub/{{18..21}}.bin", status=1)
+        (tree / "names.txt").write_text("sub/3.bin\nbig.bin\n")
+        self.assertEqual(self.leat("ls", "-r", f"{web}/#manifest=names.txt"),
+                         b"big.bin\nsub/3.bin\n")
+        self.assertIn(b"only be read", self.leat("put", tree / "big.bin", f"{web}/x", status=1))
+        self.assertIn(b"only be read", self.leat("rm", f"{web}/big.bin", status=1))
+        self.leat("cat", f"{web}/none", status=1)
 
 
 if __name__ == "__main__":

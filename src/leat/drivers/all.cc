@@ -4,6 +4,7 @@
 #include "leat/drivers/memory/memory_store.h"
 #include "leat/drivers/null/null_store.h"
 #include "leat/drivers/posix/posix_store.h"
+#include "leat/drivers/web/web_store.h"
 
 namespace leat {
 
@@ -13,6 +14,7 @@ Registry all_drivers() {
   register_memory(registry);
   register_null(registry);
   register_posix(registry);
+  register_web(registry);
   return registry;
 }
 
