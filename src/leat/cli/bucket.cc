@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "leat/cli/bucket_host.h"
 #include "leat/cli/transfer_view.h"
 #include "leat/cli/verbs.h"
 
@@ -13,55 +14,51 @@ struct BucketOptions {
   std::string durability;
 };
 
-local::BucketOptions options_of(const BucketOptions& options) {
-  local::BucketOptions bucket;
-  if (!options.durability.empty()) bucket.durability = durability_of(options.durability);
-  return bucket;
+Durability durability_option(const BucketOptions& options) {
+  return options.durability.empty() ? Durability::kDefault : durability_of(options.durability);
 }
 
-// What a bucket verb does, once the store is open.
-using Action = Status (*)(Session&, const LocalStoreLocation&, const BucketOptions&);
+// What a bucket verb does, once its host is open.
+using Action = Status (*)(Session&, const BucketPlace&, const BucketOptions&);
 
 ExitCode on_bucket(Session& session, const BucketOptions& options, IfMissing if_missing,
                    std::string_view what, Action action) {
   const std::string doing = fmt::format("{} {}", what, options.url);
-  const auto location = session.stores().open_local(options.url, if_missing);
-  if (!location) return session.fail(doing, location.error());
-  if (location->url.bucket.empty() || !location->url.name.empty()) {
+  const auto place = open_bucket_host(session.stores(), options.url, if_missing);
+  if (!place) return session.fail(doing, place.error());
+  if (place->bucket.empty() || !place->name.empty()) {
     return session.refuse(options.url + " is not the URL of a bucket",
-                          "write it as " + location->url.store_url() + "/BUCKET");
+                          "write it as " + place->host_url + "/BUCKET");
   }
-  const Status status = action(session, *location, options);
+  const Status status = action(session, *place, options);
   if (!status) {
     return session.fail(doing, status.error(),
                         status.failed_with(ErrorCode::kPreconditionFailed)
                             ? "empty it first: leat rm -r " + options.url + "/"
                             : "");
   }
-  if (session.output().is_json()) session.output().json({{"bucket", location->url.bucket}});
+  if (session.output().is_json()) session.output().json({{"bucket", place->bucket}});
   return ExitCode::kOk;
 }
 
 ExitCode run_create(Session& session, const BucketOptions& options) {
   return on_bucket(session, options, IfMissing::kCreate, "create the bucket",
-                   [](Session& s, const LocalStoreLocation& location, const BucketOptions& o) {
-                     return location.store->create_bucket(location.url.bucket, options_of(o),
-                                                          s.context());
+                   [](Session& s, const BucketPlace& place, const BucketOptions& o) {
+                     return place.host->create(place.bucket, durability_option(o), s.context());
                    });
 }
 
 ExitCode run_set(Session& session, const BucketOptions& options) {
   return on_bucket(session, options, IfMissing::kFail, "change the bucket",
-                   [](Session& s, const LocalStoreLocation& location, const BucketOptions& o) {
-                     return location.store->set_bucket(location.url.bucket, options_of(o),
-                                                       s.context());
+                   [](Session& s, const BucketPlace& place, const BucketOptions& o) {
+                     return place.host->set(place.bucket, durability_option(o), s.context());
                    });
 }
 
 ExitCode run_remove(Session& session, const BucketOptions& options) {
   return on_bucket(session, options, IfMissing::kFail, "remove the bucket",
-                   [](Session& s, const LocalStoreLocation& location, const BucketOptions&) {
-                     return location.store->remove_bucket(location.url.bucket, s.context());
+                   [](Session& s, const BucketPlace& place, const BucketOptions&) {
+                     return place.host->remove(place.bucket, s.context());
                    });
 }
 
@@ -70,12 +67,13 @@ std::string durability_name(Durability durability) {
 }
 
 Status show_buckets(Session& session, const BucketOptions& options) {
-  ASSIGN_OR_RETURN(const auto location, session.stores().open_local(options.url, IfMissing::kFail));
-  ASSIGN_OR_RETURN(const auto buckets, location.store->list_buckets(session.context()));
+  ASSIGN_OR_RETURN(const auto place,
+                   open_bucket_host(session.stores(), options.url, IfMissing::kFail));
+  ASSIGN_OR_RETURN(const auto buckets, place.host->list(session.context()));
   std::vector<std::vector<std::string>> rows;
   Json document = Json::array();
-  for (const local::BucketInfo& bucket : buckets) {
-    const std::string durability = durability_name(bucket.options.durability);
+  for (const BucketHost::Bucket& bucket : buckets) {
+    const std::string durability = durability_name(bucket.durability);
     rows.push_back({bucket.name, durability, time_text(bucket.created_ns)});
     document.push_back({{"bucket", bucket.name},
                         {"durability", durability},
@@ -113,7 +111,8 @@ void add_bucket(CLI::App& app, Verb& chosen) {
   group->fallthrough()->require_subcommand(1);
   group->footer(
       "Examples:\n  leat bucket create leat+local:///data/store/images\n"
-      "  leat bucket ls leat+local:///data/store\n");
+      "  leat bucket ls leat+local:///data/store\n"
+      "  leat bucket create leat://127.0.0.1:9000/images\n");
   auto options = std::make_shared<BucketOptions>();
   CLI::App& create = add_bucket_verb(
       *group, chosen, "create", "Make a bucket, and the store around it if there is none",

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "leat/cli/bucket_host.h"
 #include "leat/cli/verbs.h"
 
 namespace leat::cli {
@@ -100,9 +101,10 @@ class Listing {
 };
 
 Status show_buckets(Session& session, const LsOptions& options) {
-  ASSIGN_OR_RETURN(const auto location, session.stores().open_local(options.url, IfMissing::kFail));
-  ASSIGN_OR_RETURN(const auto buckets, location.store->list_buckets(session.context()));
-  for (const local::BucketInfo& bucket : buckets) {
+  ASSIGN_OR_RETURN(const auto place,
+                   open_bucket_host(session.stores(), options.url, IfMissing::kFail));
+  ASSIGN_OR_RETURN(const auto buckets, place.host->list(session.context()));
+  for (const BucketHost::Bucket& bucket : buckets) {
     if (session.output().is_json()) {
       session.output().json({{"bucket", bucket.name}, {"created", time_text(bucket.created_ns)}});
     } else if (options.details) {
@@ -121,7 +123,7 @@ Status show_location(Session& session, const LsOptions& options) {
 }
 
 ExitCode run_ls(Session& session, const LsOptions& options) {
-  const Status status = session.stores().names_local_store(options.url)
+  const Status status = names_bucket_host(session.stores(), options.url)
                             ? show_buckets(session, options)
                             : show_location(session, options);
   return status ? ExitCode::kOk : session.fail("list " + options.url, status.error());
@@ -132,9 +134,10 @@ ExitCode run_ls(Session& session, const LsOptions& options) {
 void add_ls(CLI::App& app, Verb& chosen) {
   auto options = std::make_shared<LsOptions>();
   CLI::App& verb = add_verb(
-      app, chosen, "ls", "List objects in byte order, or the buckets of a local store",
+      app, chosen, "ls", "List objects in byte order, or the buckets of a store or server",
       "  leat ls leat+local:///data/store                  the buckets\n"
       "  leat ls -l leat+local:///data/store/images/train\n"
+      "  leat ls leat://127.0.0.1:9000/images/train\n"
       "  leat ls -r --members leat+local:///data/store/images/train.tar\n"
       "  leat ls --json -r file:///data | jq .name\n"
       "\nControl characters, bytes that are not UTF-8 and '%' are shown as %XX. With --json each\n"

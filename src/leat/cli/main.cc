@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kAbout =
     "Leat stores data sets for deep learning and brings them to the accelerator.\n\n"
-    "Every store has a URL: a plain path or file:///dir, leat+local:///dir/bucket/name, mem:,\n"
+    "Every store has a URL: a plain path or file:///dir, leat+local:///dir/bucket/name,\n"
+    "leat://host:port/bucket/name (a server; leats: with TLS), https://host/dir/ (to read), mem:,\n"
     "null:?size=1MiB&count=1000. Every verb takes any of them. In a URL with a scheme, '%' is\n"
     "written %25 and '?' %3F.";
 

@@ -9,8 +9,10 @@ namespace {
 
 std::string authority_of(const ClientOptions& options) {
   const bool is_ipv6 = options.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", is_ipv6 ? "[" : "", options.host, is_ipv6 ? "]" : "",
-                     options.port);
+  const std::string host =
+      fmt::format("{}{}{}", is_ipv6 ? "[" : "", options.host, is_ipv6 ? "]" : "");
+  const bool is_usual = options.port == (options.tls ? 443 : 80);
+  return is_usual ? host : fmt::format("{}:{}", host, options.port);
 }
 
 ClientConnection::Body body_of(const ClientRequest& request) {
@@ -54,8 +56,7 @@ std::unique_ptr<ClientConnection> Client::take_idle() {
   return nullptr;
 }
 
-void Client::keep(std::unique_ptr<ClientConnection> connection, const Context& context) {
-  connection->finish(context);
+void Client::keep(std::unique_ptr<ClientConnection> connection) {
   if (!connection->is_reusable()) return;
   std::list<Idle> old;  // closed after the lock
   const MutexLock lock(mutex_);
@@ -69,6 +70,7 @@ Result<Client::Attempt> Client::connect(const Context& context) {
   if (auto kept = take_idle()) return Attempt{std::move(kept), true};
   ASSIGN_OR_RETURN(auto socket, ClientSocket::connect(options_.host, options_.port,
                                                       options_.stall_limit, context));
+  if (options_.tls) RETURN_IF_ERROR(socket.start_tls(*options_.tls, options_.host, context));
   return Attempt{std::make_unique<ClientConnection>(std::move(socket)), false};
 }
 
@@ -89,6 +91,25 @@ Status Client::pause(int attempt, const Context& context) {
 }
 
 Status Client::ask(const ClientRequest& request, const Context& context, const Taker& take) {
+  return converse(request, context, [&](std::unique_ptr<ClientConnection>& answer) {
+    Status status = take(*answer);
+    if (!status.failed_with(ErrorCode::kUnavailable)) answer->finish(context);
+    return status;
+  });
+}
+
+Result<std::unique_ptr<ClientConnection>> Client::begin(const ClientRequest& request,
+                                                        const Context& context) {
+  std::unique_ptr<ClientConnection> begun;
+  RETURN_IF_ERROR(converse(request, context, [&](std::unique_ptr<ClientConnection>& answer) {
+    begun = std::move(answer);
+    return ok_status();
+  }));
+  return begun;
+}
+
+Status Client::converse(const ClientRequest& request, const Context& context,
+                        const Receiver& receive) {
   RETURN_IF_ERROR(context.check());
   for (int attempt = 0;; ++attempt) {
     const bool is_last = attempt + 1 >= options_.attempts;
@@ -106,9 +127,9 @@ Status Client::ask(const ClientRequest& request, const Context& context, const T
       may_repeat = request.repeat == ClientRequest::Repeat::kSafe || connection.sent_bytes() == 0;
       if (status.ok()) {
         const bool is_busy = connection.head().status() == 503 && may_repeat && !is_last;
-        status = is_busy ? Status(ErrorCode::kUnavailable) : take(connection);
-        if (status.ok() || !status.failed_with(ErrorCode::kUnavailable)) {
-          keep(std::move(made->connection), context);
+        status = is_busy ? Status(ErrorCode::kUnavailable) : receive(made->connection);
+        if (made->connection && !status.failed_with(ErrorCode::kUnavailable)) {
+          keep(std::move(made->connection));
         }
       }
     } else {
@@ -163,7 +184,10 @@ Status Client::Upload::finish(const Context& context, const Taker& take) {
   }
   RETURN_IF_ERROR(connection_->read_head(ClientConnection::Body::kAsSaid, context));
   const Status status = take(*connection_);
-  if (status.ok() && !is_cut_) client_.keep(std::move(connection_), context);
+  if (status.ok() && !is_cut_) {
+    connection_->finish(context);
+    client_.keep(std::move(connection_));
+  }
   return status;
 }
 

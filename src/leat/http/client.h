@@ -30,6 +30,7 @@ namespace leat::http {
 struct ClientOptions {
   std::string host;
   std::uint16_t port = 80;
+  std::shared_ptr<const TlsTrust> tls;  // null: plain HTTP
   SigningKeys keys;
   std::size_t idle_connections = 64;  // that are kept, at most
   // Shorter than servers keep them, so that a request rarely meets one that is being closed.
@@ -64,6 +65,13 @@ class Client {
   using Taker = std::function<Status(ClientConnection& answer)>;
   Status ask(const ClientRequest& request, const Context& context, const Taker& take);
 
+  // The same for an answer that is read later: its head has come. keep() takes the connection
+  // back when the answer was read to its end.
+  Result<std::unique_ptr<ClientConnection>> begin(const ClientRequest& request,
+                                                  const Context& context);
+  // For other requests, if it can serve them; otherwise it is closed.
+  void keep(std::unique_ptr<ClientConnection> connection) EXCLUDES(mutex_);
+
   // A request whose body is made while it is sent, in chunks. For one thread at a time; destroyed
   // before finish() it leaves the server with half a request, which does nothing.
   class Upload {
@@ -82,7 +90,7 @@ class Client {
   };
   Result<std::unique_ptr<Upload>> upload(const ClientRequest& request, const Context& context);
 
-  // "host:port", as in a Host header.
+  // "host:port", as in a Host header: without a port that goes without saying.
   const std::string& authority() const noexcept { return authority_; }
 
  private:
@@ -97,9 +105,11 @@ class Client {
 
   enum class Encoding : std::uint8_t { kLength, kChunked };
   std::string head_of(const ClientRequest& request, Encoding encoding) const;
+  // May take the connection for itself.
+  using Receiver = std::function<Status(std::unique_ptr<ClientConnection>& answer)>;
+  Status converse(const ClientRequest& request, const Context& context, const Receiver& receive);
   Result<Attempt> connect(const Context& context) EXCLUDES(mutex_);
   std::unique_ptr<ClientConnection> take_idle() EXCLUDES(mutex_);
-  void keep(std::unique_ptr<ClientConnection> connection, const Context& context) EXCLUDES(mutex_);
   Status pause(int attempt, const Context& context) EXCLUDES(mutex_);
 
   const ClientOptions options_;

@@ -73,7 +73,20 @@ Result<ClientSocket> ClientSocket::connect_to(const void* address, std::size_t a
 }
 
 ClientSocket::~ClientSocket() {
+  tls_.reset();
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+Status ClientSocket::start_tls(const TlsTrust& trust, const std::string& host,
+                               const Context& context) {
+  ASSIGN_OR_RETURN(auto stream, TlsStream::make(trust, descriptor_, host));
+  for (;;) {
+    ASSIGN_OR_RETURN(const auto moved, stream.shake_hands());
+    if (moved.wait_for == 0) break;
+    RETURN_IF_ERROR(wait(moved.wait_for, context));
+  }
+  tls_.emplace(std::move(stream));
+  return ok_status();
 }
 
 Status ClientSocket::wait(short events, const Context& context) const {
@@ -100,6 +113,10 @@ Status ClientSocket::wait(short events, const Context& context) const {
 Status ClientSocket::send(std::string_view first, std::span<const std::byte> second,
                           std::uint64_t& sent, const Context& context) {
   RETURN_IF_ERROR(context.check());
+  if (tls_) {
+    RETURN_IF_ERROR(send_by_tls(std::as_bytes(std::span(first)), sent, context));
+    return send_by_tls(second, sent, context);
+  }
   while (!first.empty() || !second.empty()) {
     std::array<iovec, 2> pieces{{{const_cast<char*>(first.data()), first.size()},
                                  {const_cast<std::byte*>(second.data()), second.size()}}};
@@ -122,8 +139,29 @@ Status ClientSocket::send(std::string_view first, std::span<const std::byte> sec
   return ok_status();
 }
 
+Status ClientSocket::send_by_tls(std::span<const std::byte> bytes, std::uint64_t& sent,
+                                 const Context& context) {
+  while (!bytes.empty()) {
+    ASSIGN_OR_RETURN(const auto moved, tls_->send(bytes));
+    if (moved.wait_for != 0) {
+      RETURN_IF_ERROR(wait(moved.wait_for, context));
+      continue;
+    }
+    if (moved.count == 0) return Error(ErrorCode::kUnavailable, "the server closed the connection");
+    sent += moved.count;
+    bytes = bytes.subspan(moved.count);
+  }
+  return ok_status();
+}
+
 Result<std::size_t> ClientSocket::receive(std::span<std::byte> target, const Context& context) {
   for (;;) {
+    if (tls_) {
+      ASSIGN_OR_RETURN(const auto moved, tls_->receive(target));
+      if (moved.wait_for == 0) return moved.count;
+      RETURN_IF_ERROR(wait(moved.wait_for, context));
+      continue;
+    }
     const ssize_t count = recv(descriptor_, target.data(), target.size(), 0);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno == EINTR) continue;
@@ -133,6 +171,7 @@ Result<std::size_t> ClientSocket::receive(std::span<std::byte> target, const Con
 }
 
 bool ClientSocket::has_input() const noexcept {
+  if (tls_) return tls_->has_input();
   pollfd entry{descriptor_, POLLIN | POLLRDHUP, 0};
   return poll(&entry, 1, 0) != 0;
 }

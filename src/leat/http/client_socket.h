@@ -1,4 +1,5 @@
-// ClientSocket: a TCP connection whose calls block, within the limits of a Context.
+// ClientSocket: a TCP connection, plain or with TLS, whose calls block within the limits of a
+// Context.
 //
 // Every wait ends with the Context's deadline, soon after its cancellation, or when nothing moved
 // for the stall limit, so that a server that hangs never hangs its clients. For one thread at a
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +17,7 @@
 
 #include "leat/base/context.h"
 #include "leat/base/result.h"
+#include "leat/http/tls_stream.h"
 
 namespace leat::http {
 
@@ -25,13 +28,20 @@ class ClientSocket {
                                       std::chrono::milliseconds stall_limit,
                                       const Context& context);
   ClientSocket(ClientSocket&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), stall_limit_(other.stall_limit_) {}
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        stall_limit_(other.stall_limit_),
+        tls_(std::move(other.tls_)) {}
   ClientSocket& operator=(ClientSocket&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     std::swap(stall_limit_, other.stall_limit_);
+    std::swap(tls_, other.tls_);
     return *this;
   }
   ~ClientSocket();
+
+  // From now on everything goes through TLS. kIoError when the server cannot be trusted to be
+  // `host`.
+  Status start_tls(const TlsTrust& trust, const std::string& host, const Context& context);
 
   // Sends both, one after the other, in as few calls as possible. `sent` grows with what was taken.
   Status send(std::string_view first, std::span<const std::byte> second, std::uint64_t& sent,
@@ -45,12 +55,14 @@ class ClientSocket {
   ClientSocket(int descriptor, std::chrono::milliseconds stall_limit)
       : descriptor_(descriptor), stall_limit_(stall_limit) {}
   Status wait(short events, const Context& context) const;
+  Status send_by_tls(std::span<const std::byte> bytes, std::uint64_t& sent, const Context& context);
   static Result<ClientSocket> connect_to(const void* address, std::size_t address_bytes, int family,
                                          std::chrono::milliseconds stall_limit,
                                          const Context& context);
 
   int descriptor_;
   std::chrono::milliseconds stall_limit_;
+  std::optional<TlsStream> tls_;
 };
 
 }  // namespace leat::http

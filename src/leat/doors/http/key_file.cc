@@ -1,12 +1,10 @@
 #include "leat/doors/http/key_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 
 #include "leat/doors/http/access.h"
@@ -14,7 +12,6 @@
 namespace leat::doors::http {
 namespace {
 
-constexpr std::size_t kMaxFileBytes = 1 << 20;
 constexpr mode_t kOwnerOnly = 0600;
 
 class Descriptor {
@@ -41,37 +38,6 @@ Status write_synced(int descriptor, const std::string& text, const std::string& 
 }
 
 }  // namespace
-
-std::string default_key_file() {
-  if (const char* base = std::getenv("XDG_CONFIG_HOME"); base != nullptr && *base == '/') {
-    return std::string(base) + "/leat/keys";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
-    return std::string(home) + "/.config/leat/keys";
-  }
-  return "";
-}
-
-Result<std::string> read_key_file(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (file.get() < 0) return Error::from_errno(errno, "open " + path);
-  struct stat status {};
-  if (fstat(file.get(), &status) != 0) return Error::from_errno(errno, "stat " + path);
-  if ((status.st_mode & 077) != 0) {
-    return Error(ErrorCode::kPermissionDenied,
-                 path + " can be read by others; 'chmod 600' it, and think of new keys");
-  }
-  std::string text;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t count = read(file.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error::from_errno(errno, "read " + path);
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (text.size() > kMaxFileBytes) return Error(ErrorCode::kTooLarge, path + " is too long");
-  }
-}
 
 Status make_key_file(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string line, make_key("admin"));

@@ -1,20 +1,15 @@
-// The file of access keys: where it is, and its first key.
-//
-// One file a user, which only its owner may read; lines are as in access.h. The server makes it
-// at its first start; commands on the same machine take their key from its first line.
+// The file of access keys, as the server makes it at its first start; lines are as in access.h.
 #pragma once
 
 #include <string>
 
 #include "leat/base/result.h"
+#include "leat/http/key_file.h"
 
 namespace leat::doors::http {
 
-// $XDG_CONFIG_HOME/leat/keys or ~/.config/leat/keys; empty when neither is known.
-std::string default_key_file();
-
-// The text of the file. kPermissionDenied when others may read it too.
-Result<std::string> read_key_file(const std::string& path);
+using leat::http::default_key_file;
+using leat::http::read_key_file;
 
 // Makes the file with one key that may do everything. kAlreadyExists when there is one.
 Status make_key_file(const std::string& path);

@@ -1,0 +1,106 @@
+#include "leat/http/key_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+namespace leat::http {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 1 << 20;
+constexpr std::string_view kSpaces = " \t\r";
+
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Takes the first word off `line`; empty when there is none.
+std::string take_word(std::string_view& line) {
+  line.remove_prefix(std::min(line.size(), line.find_first_not_of(kSpaces)));
+  const std::string word(line.substr(0, line.find_first_of(kSpaces)));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+}  // namespace
+
+std::string default_key_file() {
+  if (const char* base = std::getenv("XDG_CONFIG_HOME"); base != nullptr && *base == '/') {
+    return std::string(base) + "/leat/keys";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return std::string(home) + "/.config/leat/keys";
+  }
+  return "";
+}
+
+Result<std::string> read_key_file(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0) return Error::from_errno(errno, "open " + path);
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) return Error::from_errno(errno, "stat " + path);
+  if ((status.st_mode & 077) != 0) {
+    return Error(ErrorCode::kPermissionDenied,
+                 path + " can be read by others; 'chmod 600' it, and think of new keys");
+  }
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t count = read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error::from_errno(errno, "read " + path);
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (text.size() > kMaxFileBytes) return Error(ErrorCode::kTooLarge, path + " is too long");
+  }
+}
+
+std::optional<SigningKeys> first_key(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line = line.substr(0, line.find('#'));
+    SigningKeys keys;
+    keys.access_key = take_word(line);
+    keys.secret = take_word(line);
+    if (!keys.secret.empty()) return keys;
+  }
+  return std::nullopt;
+}
+
+Result<SigningKeys> find_signing_keys(const std::string& file) {
+  const std::string named = file.empty() ? environment("LEAT_KEYS") : file;
+  const std::string path = named.empty() ? default_key_file() : named;
+  if (!path.empty()) {
+    const auto text = read_key_file(path);
+    const bool is_missing = text.failed_with(ErrorCode::kNotFound) && named.empty();
+    if (!text.ok() && !is_missing) return text.error();
+    const auto key = text.ok() ? first_key(*text) : std::nullopt;
+    if (key) return *key;
+    if (!named.empty()) return Error(ErrorCode::kInvalidArgument, named + " holds no key");
+  }
+  SigningKeys keys{environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY")};
+  return keys.secret.empty() ? SigningKeys() : keys;
+}
+
+}  // namespace leat::http
