@@ -34,6 +34,19 @@ function(leat_library NAME)
   endif()
 endfunction()
 
+# leat_embed(SOURCE NAMESPACE::FUNCTION FILE…): sets SOURCE to a source that is made of text files and
+# defines std::span<const leat::EmbeddedFile> NAMESPACE::FUNCTION() noexcept.
+function(leat_embed SOURCE FUNCTION)
+  string(REGEX REPLACE "^.*::" "" name ${FUNCTION})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE files)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed.cmake)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} "-DOUTPUT=${output}" "-DFUNCTION=${FUNCTION}" "-DFILES=${files}" -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
+  set(${SOURCE} ${output} PARENT_SCOPE)
+endfunction()
+
 # The tests labelled "concurrent", which the tsan stage of scripts/test-deep.sh builds and runs.
 add_custom_target(concurrent_tests)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deps.sh [build|deep|bench]…: installs the Debian packages that a target of the Makefile needs.
+# deps.sh [build|deep|bench|browser]…: installs the Debian packages that a target of the Makefile needs.
 #
 # When they are all there it asks dpkg once, in milliseconds, and changes nothing; so every target
 # may call it. Otherwise it needs root or sudo.
@@ -12,6 +12,8 @@ build=(g++ cmake ninja-build ccache pkg-config python3 git tar
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
 deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)
 bench=(fio liblmdb-dev librocksdb-dev nginx-light wrk redis-server libhiredis-dev)
+# Without a font a page has no letters.
+browser=(chromium-headless-shell fonts-dejavu-core)
 
 wanted=()
 for group in "${@:-build}"; do
@@ -19,8 +21,9 @@ for group in "${@:-build}"; do
     build) wanted+=("${build[@]}") ;;
     deep) wanted+=("${deep[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
+    browser) wanted+=("${browser[@]}") ;;
     *)
-      echo "usage: ${0##*/} [build|deep|bench]…" >&2
+      echo "usage: ${0##*/} [build|deep|bench|browser]…" >&2
       exit 2
       ;;
   esac

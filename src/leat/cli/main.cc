@@ -56,6 +56,7 @@ void add_verbs(CLI::App& app, Verb& chosen) {
   add_verify(app, chosen);
   add_drive(app, chosen);
   add_serve(app, chosen);
+  add_top(app, chosen);
   add_keys(app, chosen);
   add_config(app, chosen);
   add_version(app, chosen);

@@ -40,23 +40,7 @@ void Output::json(const Json& document) {
 }
 
 void Output::table(const std::vector<std::vector<std::string>>& rows, std::string_view right) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  for (const auto& row : rows) {
-    std::string text;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(widths[i] - width_of(row[i]), ' ');
-      const bool to_the_right = right.find(static_cast<char>('0' + i)) != std::string_view::npos;
-      if (i > 0) text += "  ";
-      if (to_the_right) text += padding;
-      text += row[i];
-      if (!to_the_right && i + 1 < row.size()) text += padding;
-    }
-    line(text);
-  }
+  for (const std::string& text : aligned(rows, right)) line(text);
 }
 
 void Output::summary(std::string_view text) {
@@ -87,6 +71,29 @@ void Output::write_error(std::string_view message, std::string_view code, std::s
 
 bool Output::flush() {
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+}
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows,
+                                 std::string_view right) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(widths[i] - width_of(row[i]), ' ');
+      const bool to_the_right = right.find(static_cast<char>('0' + i)) != std::string_view::npos;
+      if (i > 0) text += "  ";
+      if (to_the_right) text += padding;
+      text += row[i];
+      if (!to_the_right && i + 1 < row.size()) text += padding;
+    }
+    lines.push_back(std::move(text));
+  }
+  return lines;
 }
 
 std::string printable(std::string_view name) {

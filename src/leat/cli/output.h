@@ -36,7 +36,7 @@ class Output {
   // A line of the result.
   void line(std::string_view text);
   void json(const Json& document);
-  // Rows with aligned columns; the columns named by `right` are aligned to the right.
+  // The lines of aligned().
   void table(const std::vector<std::vector<std::string>>& rows, std::string_view right = {});
   // For people who watch: not with --quiet or --json.
   void summary(std::string_view text);
@@ -53,6 +53,10 @@ class Output {
 
   const OutputOptions options_;
 };
+
+// The lines of a table with aligned columns; the columns named by `right` are aligned to the right.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows,
+                                 std::string_view right = {});
 
 std::string printable(std::string_view name);
 // Sets `key`, and `key`_encoded where needed.

@@ -12,6 +12,7 @@
 #include "leat/doors/http/front.h"
 #include "leat/doors/http/key_file.h"
 #include "leat/doors/http/native/service.h"
+#include "leat/doors/http/page/service.h"
 #include "leat/doors/http/s3/service.h"
 #include "leat/doors/http/server.h"
 #include "leat/doors/http/upload_sweeper.h"
@@ -141,6 +142,7 @@ void greet(Session& session, const std::string& url, const Keys& keys,
   session.output().line(
       fmt::format("try: eval \"$(leat keys env{})\" && aws --endpoint-url {} s3 ls",
                   keys.file == http::default_key_file() ? "" : " --keys " + keys.file, url));
+  session.output().line(fmt::format("look: {}/leat, or leat top {}", url, url));
 }
 
 ExitCode run_serve(Session& session, const ServeOptions& options) {
@@ -158,7 +160,8 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   const auto stats = std::make_shared<http::RequestStats>();
   http::native::NativeService native(buckets, access, stats, {.hosts = domains});
   http::s3::S3Service s3(buckets, access, stats, {.domains = domains});
-  http::Front front(native, s3, domains);
+  http::page::PageService page;
+  http::Front front({.page = page, .native = native, .s3 = s3}, domains);
   auto server = http::Server::start(*address, front);
   if (!server) {
     return session.fail("listen", server.error(), "choose another address with --listen");

@@ -22,6 +22,7 @@ void add_shard(CLI::App& app, Verb& chosen);
 void add_verify(CLI::App& app, Verb& chosen);
 void add_drive(CLI::App& app, Verb& chosen);
 void add_serve(CLI::App& app, Verb& chosen);
+void add_top(CLI::App& app, Verb& chosen);
 void add_keys(CLI::App& app, Verb& chosen);
 void add_config(CLI::App& app, Verb& chosen);
 void add_version(CLI::App& app, Verb& chosen);

@@ -14,8 +14,13 @@ class CountedExchange final : public Exchange {
   // `stats` and `clock` outlive this.
   CountedExchange(std::unique_ptr<Exchange> exchange, RequestStats::Operation& stats,
                   const Clock& clock)
-      : exchange_(std::move(exchange)), stats_(stats), clock_(clock), begin_(clock.now()) {}
-  ~CountedExchange() override { stats_.record(status_code_, bytes_, clock_.now() - begin_); }
+      : exchange_(std::move(exchange)), stats_(stats), clock_(clock), begin_(clock.now()) {
+    stats_.enter();
+  }
+  ~CountedExchange() override {
+    stats_.leave();
+    stats_.record(status_code_, bytes_, clock_.now() - begin_);
+  }
 
   bool wants_body() const override { return exchange_->wants_body(); }
   bool never_waits() const override { return exchange_->never_waits(); }

@@ -1,5 +1,5 @@
-// Front: several applications behind one port. "/leat" and what lies beneath it is the native API,
-// everything else is S3.
+// Front: several applications behind one port. "/leat" is the page, what lies beneath it the native
+// API and what the page is made of, everything else is S3.
 //
 // A host that is a bucket ("photos.storage.example") has its own "/leat", which is an object of
 // that bucket. Thread-safe.
@@ -14,9 +14,15 @@ namespace leat::doors::http {
 
 class Front final : public Application {
  public:
-  // Both outlive this. `domains`: under which buckets are hosts.
-  Front(Application& native, Application& s3, std::vector<std::string> domains)
-      : native_(native), s3_(s3), domains_(std::move(domains)) {}
+  // All outlive this.
+  struct Applications {
+    Application& page;
+    Application& native;
+    Application& s3;
+  };
+  // `domains`: under which buckets are hosts.
+  Front(Applications applications, std::vector<std::string> domains)
+      : applications_(applications), domains_(std::move(domains)) {}
 
   std::optional<QuickAnswer> answer_now(const RequestHead& head, const QuickSpace& space) override {
     return behind(head).answer_now(head, space);
@@ -24,13 +30,12 @@ class Front final : public Application {
   std::unique_ptr<Exchange> begin(const RequestHead& head) override {
     return behind(head).begin(head);
   }
-  Answer refuse(const Error& error) override { return s3_.refuse(error); }
+  Answer refuse(const Error& error) override { return applications_.s3.refuse(error); }
 
  private:
   Application& behind(const RequestHead& head) const;
 
-  Application& native_;
-  Application& s3_;
+  const Applications applications_;
   const std::vector<std::string> domains_;
 };
 

@@ -82,6 +82,7 @@ RequestStats::Summary RequestStats::summary_of(const Operation& operation) {
   Summary summary;
   summary.api = operation.api_;
   summary.name = operation.name_;
+  summary.in_progress = operation.in_progress_.load(std::memory_order_relaxed);
   for (const Operation::Part& part : operation.parts_) {
     for (std::size_t i = 0; i < part.by_class.size(); ++i) {
       const std::uint64_t count = part.by_class[i].load(std::memory_order_relaxed);
@@ -102,7 +103,7 @@ std::vector<RequestStats::Summary> RequestStats::summaries() const {
   const MutexLock lock(mutex_);
   for (const Operation& operation : operations_) {
     Summary summary = summary_of(operation);
-    if (summary.count > 0) all.push_back(std::move(summary));
+    if (summary.count + summary.in_progress > 0) all.push_back(std::move(summary));
   }
   return all;
 }
@@ -123,6 +124,11 @@ std::string RequestStats::prometheus_text() const {
   append_family(text, "leat_http_bytes_total", "counter", "Bytes of bodies, both ways.");
   for (const Summary& summary : all) {
     text += fmt::format("leat_http_bytes_total{{{}}} {}\n", labels_of(summary), summary.bytes);
+  }
+  append_family(text, "leat_http_requests_in_progress", "gauge", "Requests that are worked on.");
+  for (const Summary& summary : all) {
+    text += fmt::format("leat_http_requests_in_progress{{{}}} {}\n", labels_of(summary),
+                        summary.in_progress);
   }
   append_family(text, "leat_http_request_seconds", "histogram",
                 "From the head of a request to the end of its answer.");

@@ -30,6 +30,9 @@ class RequestStats {
 
     // `bytes` counts bodies both ways. A status of 0 is a request that got no answer.
     void record(int status, std::uint64_t bytes, std::chrono::nanoseconds duration) noexcept;
+    // A request is worked on, until it is not any more.
+    void enter() noexcept { in_progress_.fetch_add(1, std::memory_order_relaxed); }
+    void leave() noexcept { in_progress_.fetch_sub(1, std::memory_order_relaxed); }
 
    private:
     friend class RequestStats;
@@ -45,6 +48,7 @@ class RequestStats {
     const std::string api_;
     const std::string name_;
     std::array<Part, kParts> parts_;
+    std::atomic<std::uint64_t> in_progress_{0};
   };
 
   // "s3", "GetObject". The same for the same names; lives as long as this.
@@ -57,9 +61,10 @@ class RequestStats {
     std::uint64_t client_errors = 0;  // 4xx, and those who went away
     std::uint64_t server_errors = 0;  // 5xx
     std::uint64_t bytes = 0;
+    std::uint64_t in_progress = 0;
     Histogram latency_ns;
   };
-  // Of the operations that were used.
+  // Of the operations that were used, or are.
   std::vector<Summary> summaries() const EXCLUDES(mutex_);
   // The same in Prometheus' text format.
   std::string prometheus_text() const;

@@ -27,6 +27,7 @@ struct Services {
   std::shared_ptr<const Access> access;
   std::shared_ptr<RequestStats> stats;
   const Clock* clock = &Clock::system();
+  MonotonicTime started{};
   std::atomic<bool> is_draining{false};
   Mutex mutex;
   std::function<Server::Counts()> server_counts GUARDED_BY(mutex);

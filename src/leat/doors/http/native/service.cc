@@ -42,6 +42,7 @@ NativeService::NativeService(std::shared_ptr<Buckets> buckets, std::shared_ptr<c
   services_.access = std::move(access);
   services_.stats = std::move(stats);
   services_.clock = options_.clock;
+  services_.started = options_.clock->now();
 }
 
 void NativeService::set_server_counts(std::function<Server::Counts()> counts) {

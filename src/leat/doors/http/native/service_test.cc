@@ -218,6 +218,9 @@ TEST_F(NativeServiceTest, CountsWhatItDoes) {
   EXPECT_EQ(stats["connections"]["open"], 3);
   EXPECT_EQ(stats["buckets"], Json::array({"photos"}));
   EXPECT_EQ(stats["drives"].size(), 1u);
+  EXPECT_GT(stats["drives"][0]["total_bytes"], 0);
+  EXPECT_EQ(stats["scrub"]["damaged_count"], 0);
+  EXPECT_GT(stats["uptime_ns"], 0);
   bool is_there = false;
   for (const auto& operation : stats["operations"]) {
     if (operation["operation"] != "get_object") continue;
@@ -225,8 +228,22 @@ TEST_F(NativeServiceTest, CountsWhatItDoes) {
     EXPECT_EQ(operation["count"], 2);
     EXPECT_EQ(operation["client_errors"], 1);
     EXPECT_GT(operation["latency_ns"]["p99.9"], 0);
+    EXPECT_EQ(operation["in_progress"], 0);
+    EXPECT_FALSE(operation["latency_ns"].contains("histogram"));
   }
   EXPECT_TRUE(is_there);
+  const auto detailed = Json::parse(ask("GET /leat/v1/stats?histograms=1").body);
+  for (const auto& operation : detailed["operations"]) {
+    std::uint64_t count = 0;
+    std::uint64_t highest = 0;
+    for (const auto& bucket : operation["latency_ns"]["histogram"]) {
+      EXPECT_GT(bucket[0], highest);
+      highest = bucket[0];
+      count += bucket[1].get<std::uint64_t>();
+    }
+    EXPECT_EQ(operation["count"], count);
+    EXPECT_GE(highest, operation["latency_ns"]["max"]);
+  }
   const auto metrics = ask("GET /leat/v1/metrics");
   EXPECT_TRUE(metrics.has("Content-Type: text/plain"));
   EXPECT_TRUE(metrics.says("leat_http_connections 3\n"));

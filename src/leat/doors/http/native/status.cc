@@ -1,6 +1,7 @@
 // health, stats, metrics and openapi.json.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "leat/base/metrics.h"
@@ -10,7 +11,32 @@
 namespace leat::doors::http::native {
 namespace {
 
-std::string operations_json(const RequestStats& stats) {
+enum class Histograms : std::uint8_t { kLeaveOut, kShow };
+
+// As [[up to, count], …], with a quarter of a histogram's buckets: enough for a plot. Whoever takes
+// the difference of two has the latencies of the time between.
+std::string histogram_json(const Histogram& histogram) {
+  constexpr std::uint64_t kWidth = 4;  // fine buckets in one
+  std::string text = "[";
+  std::optional<std::uint64_t> highest;
+  std::uint64_t count = 0;
+  const auto end_bucket = [&] {
+    if (highest) text += fmt::format("{}[{},{}]", text.size() > 1 ? "," : "", *highest, count);
+    count = 0;
+  };
+  for (const Histogram::Bucket& fine : histogram.buckets()) {
+    const std::size_t last = Histogram::bucket_of(fine.lowest) | (kWidth - 1);
+    if (highest != Histogram::highest_of(last)) {
+      end_bucket();
+      highest = Histogram::highest_of(last);
+    }
+    count += fine.count;
+  }
+  end_bucket();
+  return text + "]";
+}
+
+std::string operations_json(const RequestStats& stats, Histograms histograms) {
   constexpr std::array<std::pair<std::string_view, double>, 5> kPercentiles{
       {{"p50", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}, {"p99.9", 99.9}}};
   std::string text = "[";
@@ -18,16 +44,52 @@ std::string operations_json(const RequestStats& stats) {
   for (const RequestStats::Summary& summary : stats.summaries()) {
     text += fmt::format(
         "{}{{\"api\":\"{}\",\"operation\":\"{}\",\"count\":{},\"bytes\":{},"
-        "\"client_errors\":{},\"server_errors\":{},\"latency_ns\":{{\"mean\":{:.0f}",
+        "\"client_errors\":{},\"server_errors\":{},\"in_progress\":{},"
+        "\"latency_ns\":{{\"mean\":{:.0f}",
         separator, summary.api, summary.name, summary.count, summary.bytes, summary.client_errors,
-        summary.server_errors, summary.latency_ns.mean());
+        summary.server_errors, summary.in_progress, summary.latency_ns.mean());
     for (const auto& [name, percent] : kPercentiles) {
       text += fmt::format(",\"{}\":{}", name, summary.latency_ns.percentile(percent));
     }
-    text += fmt::format(",\"max\":{}}}}}", summary.latency_ns.max());
+    text += fmt::format(",\"max\":{}", summary.latency_ns.max());
+    if (histograms == Histograms::kShow) {
+      text += ",\"histogram\":" + histogram_json(summary.latency_ns);
+    }
+    text += "}}";
     separator = ",\n";
   }
   return text + "]";
+}
+
+std::string drives_json(const std::vector<local::DriveInfo>& drives) {
+  std::string text = "[";
+  std::string_view separator = "\n";
+  for (const local::DriveInfo& drive : drives) {
+    text += fmt::format(
+        "{}{{\"id\":\"{}\",\"directory\":\"{}\",\"missing\":{},\"draining\":{},\"objects\":{},"
+        "\"pack_bytes\":{},\"dead_bytes\":{},\"total_bytes\":{},\"available_bytes\":{}}}",
+        separator, drive.id, json_text(drive.directory), drive.is_missing, drive.is_draining,
+        drive.usage.objects, drive.usage.pack_bytes, drive.usage.dead_bytes,
+        drive.space.total_bytes, drive.space.available_bytes);
+    separator = ",\n";
+  }
+  return text + "]";
+}
+
+// What the last round of the scrub found. There may be a great deal: the first are named.
+std::string scrub_json(const local::ScrubStatus& scrub) {
+  constexpr std::size_t kMostNames = 20;
+  const auto& damaged = scrub.last.damaged;
+  std::string text = fmt::format(
+      "{{\"rounds\":{},\"ended_ns\":{},\"objects\":{},\"bytes\":{},\"damaged_count\":{},"
+      "\"damaged\":[",
+      scrub.rounds, scrub.ended_ns, scrub.last.objects, scrub.last.bytes, damaged.size());
+  for (std::size_t i = 0; i < std::min(damaged.size(), kMostNames); ++i) {
+    text +=
+        fmt::format("{}{{\"name\":\"{}\",\"what\":\"{}\",\"repaired\":{}}}", i > 0 ? "," : "",
+                    json_text(damaged[i].name), json_text(damaged[i].what), damaged[i].repaired);
+  }
+  return text + "]}";
 }
 
 class StatusOperation final : public Operation {
@@ -73,21 +135,18 @@ class StatusOperation final : public Operation {
       if (!allows(Right::kRead, info.name, "")) continue;
       bucket_names += fmt::format("{}\"{}\"", bucket_names.empty() ? "" : ",", info.name);
     }
-    std::string drive_list;
-    for (const local::DriveInfo& drive : drives) {
-      drive_list += fmt::format(
-          "{}\n{{\"id\":\"{}\",\"missing\":{},\"draining\":{},\"objects\":{},\"pack_bytes\":{},"
-          "\"dead_bytes\":{},\"total_bytes\":{},\"available_bytes\":{}}}",
-          drive_list.empty() ? "" : ",", drive.id, drive.is_missing, drive.is_draining,
-          drive.usage.objects, drive.usage.pack_bytes, drive.usage.dead_bytes,
-          drive.space.total_bytes, drive.space.available_bytes);
-    }
     const Server::Counts counts = server_counts();
+    const auto histograms =
+        request_.query.find("histograms") == "1" ? Histograms::kShow : Histograms::kLeaveOut;
+    const auto uptime = services_.clock->now() - services_.started;
     return json_answer(fmt::format(
-        "{{\"connections\":{{\"open\":{},\"accepted\":{},\"refused\":{}}},\"requests\":{},\n"
-        "\"buckets\":[{}],\n\"drives\":[{}],\n\"operations\":{}}}\n",
-        counts.connections, counts.accepted, counts.refused, counts.requests, bucket_names,
-        drive_list, operations_json(*services_.stats)));
+        "{{\"uptime_ns\":{},\"draining\":{},\n"
+        "\"connections\":{{\"open\":{},\"accepted\":{},\"refused\":{}}},\"requests\":{},\n"
+        "\"buckets\":[{}],\n\"drives\":{},\n\"scrub\":{},\n\"operations\":{}}}\n",
+        uptime.count(), services_.is_draining.load(), counts.connections, counts.accepted,
+        counts.refused, counts.requests, bucket_names, drives_json(drives),
+        scrub_json(services_.buckets->store()->scrub_status()),
+        operations_json(*services_.stats, histograms)));
   }
 
   Result<Answer> metrics() const {
