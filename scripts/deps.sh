@@ -5,7 +5,7 @@
 # may call it. Otherwise it needs root or sudo.
 set -euo pipefail
 
-build=(g++ cmake ninja-build ccache pkg-config python3 git tar
+build=(g++ cmake ninja-build ccache pkg-config python3 git tar curl openssl
   libfmt-dev liburing-dev libisal-dev libssl-dev libxxhash-dev
   libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
