@@ -50,13 +50,17 @@ def canonical_request(method: str, target: str, headers: dict[str, str], payload
                       _canonical_query(query), lines, ";".join(sorted(headers)), payload])
 
 
-def signature(key: Key, date: str, canonical: str) -> str:
-    day = date[:8]
+def keyed_text(key: Key, date: str, text: str) -> str:
+    """The signature of a text that is already in its form."""
     secret = f"AWS4{key.secret}".encode()
-    for part in (day, REGION, "s3", "aws4_request"):
+    for part in (date[:8], REGION, "s3", "aws4_request"):
         secret = _hmac(secret, part)
-    text = f"{ALGORITHM}\n{date}\n{day}/{REGION}/s3/aws4_request\n{sha256(canonical.encode())}"
     return _hmac(secret, text).hex()
+
+
+def signature(key: Key, date: str, canonical: str) -> str:
+    scope = f"{date[:8]}/{REGION}/s3/aws4_request"
+    return keyed_text(key, date, f"{ALGORITHM}\n{date}\n{scope}\n{sha256(canonical.encode())}")
 
 
 def sign(key: Key, method: str, target: str, headers: dict[str, str], payload: str,

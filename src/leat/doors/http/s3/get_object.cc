@@ -5,6 +5,7 @@
 
 #include "leat/doors/http/s3/checksum.h"
 #include "leat/doors/http/s3/conditions.h"
+#include "leat/doors/http/s3/object_metadata.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
@@ -15,6 +16,9 @@ namespace {
 
 using leat::http::Method;
 using leat::http::parse_range;
+
+// Other doors let metadata be longer than S3 does.
+constexpr std::size_t kMostHeaderBytes = 64 << 10;
 
 class GetObject final : public Operation {
  public:
@@ -27,7 +31,7 @@ class GetObject final : public Operation {
     const ObjectInfo& info = reader->info();
     if (auto decided = check_conditions(info)) return *std::move(decided);
     Answer answer;
-    std::string headers(16 << 10, '\0');
+    std::string headers(kMostHeaderBytes, '\0');
     const auto written = append_object_headers(headers, info);
     if (!written) return Error(ErrorCode::kIoError, "the metadata is too long for an answer");
     headers.resize(*written);
@@ -42,12 +46,10 @@ class GetObject final : public Operation {
       answer.headers += fmt::format("Content-Range: bytes {}-{}/{}\r\n", range.offset,
                                     range.offset + range.length - 1, info.size_bytes);
     }
-    if (answer.status == 200) {
-      override_headers(answer.headers);
-      // Checksums are those of the whole object.
-      if (info.metadata && wants_checksums()) {
-        answer.headers += checksum_headers(info.metadata->checksums);
-      }
+    override_headers(answer.headers);
+    // Checksums are those of the whole object.
+    if (answer.status == 200 && info.metadata && wants_checksums()) {
+      answer.headers += checksum_headers(info.metadata->checksums);
     }
     if (request_.head->method() == Method::kHead) {
       answer.length_of_head = range.length;
@@ -80,8 +82,9 @@ class GetObject final : public Operation {
   void override_headers(std::string& headers) const {
     constexpr std::string_view kPrefix = "response-";
     for (const auto& [name, value] : request_.query.all()) {
-      if (!name.starts_with(kPrefix) || value.find_first_of("\r\n") != value.npos) continue;
+      if (!name.starts_with(kPrefix)) continue;
       const std::string_view overridden = std::string_view(name).substr(kPrefix.size());
+      if (!is_content_header(overridden) || !leat::http::is_header_value(value)) continue;
       remove_line(headers, overridden);
       headers += fmt::format("{}: {}\r\n", overridden, value);
     }
@@ -111,16 +114,24 @@ std::optional<std::size_t> append_object_headers(std::span<char> space, const Ob
   };
   std::string_view type = kDefaultContentType;
   if (info.metadata) {
+    // Other doors take any bytes; what would be more than a line, or another header, is not told.
     for (const auto& [name, value] : info.metadata->headers) {
+      if (!is_content_header(name) || !leat::http::is_header_value(value)) continue;
       if (name == "content-type") {
         type = value;
       } else if (!append("{}: {}\r\n", name, value)) {
         return std::nullopt;
       }
     }
+    std::size_t untold = 0;
     for (const auto& [name, value] : info.metadata->user) {
-      if (!append("x-amz-meta-{}: {}\r\n", name, value)) return std::nullopt;
+      if (!leat::http::is_header_name(name) || !leat::http::is_header_value(value)) {
+        ++untold;
+      } else if (!append("x-amz-meta-{}: {}\r\n", name, value)) {
+        return std::nullopt;
+      }
     }
+    if (untold > 0 && !append("x-amz-missing-meta: {}\r\n", untold)) return std::nullopt;
   }
   std::array<char, leat::http::kDateBytes> date;
   leat::http::format_date_into(info.mtime_ns / 1'000'000'000, date);
