@@ -27,10 +27,11 @@ build: build/release/build.ninja ## compile everything; leaves build/release/bin
 	@cmake --build build/release -j $(JOBS)
 
 test: build ## build and run the ordinary tests
+	@$(DEPS) clients
 	@ctest --test-dir build/release -LE deep --output-on-failure -j $(TEST_JOBS)
 
 test-deep: deps ## sanitizers, storms, fuzzers, clang-tidy (STAGES="asan fuzz" FUZZ_SECONDS=60)
-	@$(DEPS) deep
+	@$(DEPS) deep clients
 	@JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test-deep.sh $(STAGES)
 
 test-peers: build ## test against the real servers of other systems

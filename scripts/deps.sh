@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deps.sh [build|deep|bench]…: installs the Debian packages that a target of the Makefile needs.
+# deps.sh [build|clients|deep|bench]…: installs the Debian packages that a target of the Makefile needs.
 #
 # When they are all there it asks dpkg once, in milliseconds, and changes nothing; so every target
 # may call it. Otherwise it needs root or sudo.
@@ -9,6 +9,8 @@ build=(g++ cmake ninja-build ccache pkg-config python3 git tar curl openssl
   libfmt-dev liburing-dev libisal-dev libssl-dev libxxhash-dev
   libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
+# The S3 clients with which the server is tried.
+clients=(python3-boto3 awscli s3cmd rclone s3fs)
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
 deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)
 bench=(fio liblmdb-dev librocksdb-dev)
@@ -17,10 +19,11 @@ wanted=()
 for group in "${@:-build}"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
+    clients) wanted+=("${clients[@]}") ;;
     deep) wanted+=("${deep[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     *)
-      echo "usage: ${0##*/} [build|deep|bench]…" >&2
+      echo "usage: ${0##*/} [build|clients|deep|bench]…" >&2
       exit 2
       ;;
   esac

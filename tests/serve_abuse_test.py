@@ -768,6 +768,10 @@ class Signatures(AbuseTest):
         self.assertIn(self.running.request("GET", good).status, (400, 403))  # and a header
         self.assertEqual(self.get("k").body, b"hidden")
 
+    def test_version_2(self):
+        reply = self.ask("/box/k?AWSAccessKeyId=x&Signature=y&Expires=9999999999")
+        self.expect(reply, 400, "InvalidRequest")
+
     def test_an_upload_link_allows_nothing_more(self):
         link = self.presigned("/box/up", "PUT")
         self.expect(self.ask(link, "PUT", body=b"1"), 200)
