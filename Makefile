@@ -34,7 +34,8 @@ test-deep: deps ## sanitizers, storms, fuzzers, clang-tidy (STAGES="asan fuzz" F
 	@$(DEPS) deep clients
 	@JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test-deep.sh $(STAGES)
 
-test-peers: build ## test against the real servers of other systems
+test-peers: build ## test against the real servers and clients of other systems
+	@$(DEPS) peers
 	@scripts/test-peers.sh
 
 kill-storm: build ## kill a writer 10,000 times and check what it was promised (KILLS=10000)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deps.sh [build|clients|deep|bench]…: installs the Debian packages that a target of the Makefile needs.
+# deps.sh [build|clients|peers|deep|bench]…: installs the Debian packages that a target of the Makefile needs.
 #
 # When they are all there it asks dpkg once, in milliseconds, and changes nothing; so every target
 # may call it. Otherwise it needs root or sudo.
@@ -11,6 +11,8 @@ build=(g++ cmake ninja-build ccache pkg-config python3 git tar curl openssl
   libgtest-dev libgmock-dev libbenchmark-dev)
 # The S3 clients with which the server is tried.
 clients=(python3-boto3 awscli s3cmd rclone s3fs)
+# Peers from PyPI are installed into virtual environments.
+peers=(python3-venv curl)
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
 deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)
 bench=(fio liblmdb-dev librocksdb-dev)
@@ -20,10 +22,11 @@ for group in "${@:-build}"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
     clients) wanted+=("${clients[@]}") ;;
+    peers) wanted+=("${peers[@]}") ;;
     deep) wanted+=("${deep[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     *)
-      echo "usage: ${0##*/} [build|clients|deep|bench]…" >&2
+      echo "usage: ${0##*/} [build|clients|peers|deep|bench]…" >&2
       exit 2
       ;;
   esac

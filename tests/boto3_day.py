@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""boto3_day.py URL ACCESS_KEY SECRET: an ordinary day of boto3 with an S3 server at URL.
+"""boto3_day.py: an ordinary day of boto3 with the S3 server at LEAT_URL, whose key is where boto3
+looks for it, in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 
 A program of its own because it runs under different interpreters: Debian's, with the boto3 that is
 packaged there, and a virtual environment's with the newest.
@@ -8,7 +9,6 @@ packaged there, and a virtual environment's with the newest.
 import io
 import os
 import pathlib
-import sys
 import tempfile
 import urllib.request
 
@@ -159,9 +159,7 @@ def leaving(client, bucket):
 
 
 def main():
-    url, key, secret = sys.argv[1:4]
-    client = boto3.client("s3", endpoint_url=url, aws_access_key_id=key,
-                          aws_secret_access_key=secret, region_name="us-east-1",
+    client = boto3.client("s3", endpoint_url=os.environ["LEAT_URL"], region_name="us-east-1",
                           config=botocore.config.Config(signature_version="s3v4", proxies={},
                                                         retries={"max_attempts": 1}))
     bucket = "boto3-day"

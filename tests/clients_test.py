@@ -312,9 +312,8 @@ class Boto3(ClientTest):
     program = "/usr/bin/python3"
 
     def test_a_day(self):
-        key = self.running.key
-        self.assertIn(": good", self.call("-B", TESTS / "boto3_day.py", self.running.url, key.id,
-                                          key.secret))
+        self.environment["LEAT_URL"] = self.running.url
+        self.assertIn(": good", self.call("-B", TESTS / "boto3_day.py"))
 
 
 if __name__ == "__main__":
