@@ -27,13 +27,15 @@ build: build/release/build.ninja ## compile everything; leaves build/release/bin
 	@cmake --build build/release -j $(JOBS)
 
 test: build ## build and run the ordinary tests
+	@$(DEPS) clients
 	@ctest --test-dir build/release -LE deep --output-on-failure -j $(TEST_JOBS)
 
 test-deep: deps ## sanitizers, storms, fuzzers, clang-tidy (STAGES="asan fuzz" FUZZ_SECONDS=60)
-	@$(DEPS) deep
+	@$(DEPS) deep clients
 	@JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test-deep.sh $(STAGES)
 
-test-peers: build ## test against the real servers of other systems
+test-peers: build ## test against the real servers and clients of other systems
+	@$(DEPS) peers
 	@scripts/test-peers.sh
 
 kill-storm: build ## kill a writer 10,000 times and check what it was promised (KILLS=10000)

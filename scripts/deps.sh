@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# deps.sh [build|deep|bench|browser]…: installs the Debian packages that a target of the Makefile needs.
+# deps.sh GROUP…: installs the Debian packages that a target of the Makefile needs; the groups are
+# build (when none is named), clients, peers, deep, bench and browser.
 #
 # When they are all there it asks dpkg once, in milliseconds, and changes nothing; so every target
 # may call it. Otherwise it needs root or sudo.
 set -euo pipefail
 
-build=(g++ cmake ninja-build ccache pkg-config python3 git tar
+build=(g++ cmake ninja-build ccache pkg-config python3 git tar curl openssl
   libfmt-dev liburing-dev libisal-dev libssl-dev libxxhash-dev
   libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev libbenchmark-dev)
+# The S3 clients with which the server is tried.
+clients=(python3-boto3 awscli s3cmd rclone s3fs)
+# Peers from PyPI are installed into virtual environments.
+peers=(python3-venv curl)
 # llvm-14 holds the symbolizer, without which a fuzzer's report names no function.
 deep=(clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14 shellcheck)
 bench=(fio liblmdb-dev librocksdb-dev nginx-light wrk redis-server libhiredis-dev)
@@ -19,11 +24,13 @@ wanted=()
 for group in "${@:-build}"; do
   case $group in
     build) wanted+=("${build[@]}") ;;
+    clients) wanted+=("${clients[@]}") ;;
+    peers) wanted+=("${peers[@]}") ;;
     deep) wanted+=("${deep[@]}") ;;
     bench) wanted+=("${bench[@]}") ;;
     browser) wanted+=("${browser[@]}") ;;
     *)
-      echo "usage: ${0##*/} [build|deep|bench|browser]…" >&2
+      echo "usage: ${0##*/} [build|clients|peers|deep|bench|browser]…" >&2
       exit 2
       ;;
   esac

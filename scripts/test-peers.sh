@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test-peers.sh: tests against the real servers of other systems, one executable tests/peers/*.sh
-# each; a test starts its server, and stops it.
+# test-peers.sh: tests against the real servers and clients of other systems, one executable
+# tests/peers/*.sh each; a test starts the servers it needs, and stops them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 shopt -s nullglob

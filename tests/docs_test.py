@@ -3,7 +3,7 @@
 
 Every fenced block that is marked `sh` in README.md and docs/*.md is run. The blocks of one
 document run in order in one `bash -euo pipefail`, in a fresh directory that is also HOME, with
-BIN_DIRECTORY first in PATH. A block marked `sh notest` is not run: it installs, never ends, or
+BIN_DIRECTORY first in PATH, and what Debian installed next. A block marked `sh notest` is not run: it installs, never ends, or
 needs another machine. Sample output belongs in a `console` or unmarked block.
 """
 
@@ -64,8 +64,11 @@ def run_blocks(blocks: list[Block], bin_directory: str) -> tuple[int, str] | Non
     mark = "@@docs_test@@ "
     script = "".join(f"echo '{mark}{block.line}'\n{block.text}" for block in blocks)
     with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryFile("w+") as output:
-        environment = dict(os.environ, HOME=directory,
-                           PATH=f"{bin_directory}{os.pathsep}{os.environ['PATH']}")
+        # Settings of S3 clients would come from HOME or from here.
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("AWS_", "RCLONE_", "XDG_"))}
+        environment |= {"HOME": directory, "PATH": os.pathsep.join(
+            [bin_directory, "/usr/bin", os.environ["PATH"]])}
         # The output goes to a file, not a pipe, so that a server left running cannot hold it open;
         # the session of its own is for ending such a server.
         shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=directory,

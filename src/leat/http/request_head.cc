@@ -84,11 +84,17 @@ Result<Header> parse_header_line(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == line.npos) return bad("a header has no colon");
   const Header header{line.substr(0, colon), trimmed(line.substr(colon + 1))};
-  if (header.name.empty() || !is_all(header.name, kTokenCharacters))
-    return bad("a header's name is malformed");
-  if (!is_all(header.value, kValueCharacters))
-    return bad("a header's value has control characters");
+  if (!is_header_name(header.name)) return bad("a header's name is malformed");
+  if (!is_header_value(header.value)) return bad("a header's value has control characters");
   return header;
+}
+
+bool is_header_name(std::string_view text) noexcept {
+  return !text.empty() && is_all(text, kTokenCharacters);
+}
+
+bool is_header_value(std::string_view text) noexcept {
+  return is_all(text, kValueCharacters);
 }
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) noexcept {

@@ -27,6 +27,10 @@ struct Header {
 // "Name: value", strictly. kInvalidArgument when it is malformed.
 Result<Header> parse_header_line(std::string_view line);
 
+// What a header can hold without becoming two.
+bool is_header_name(std::string_view text) noexcept;
+bool is_header_value(std::string_view text) noexcept;
+
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) noexcept;
 
 class RequestHead {

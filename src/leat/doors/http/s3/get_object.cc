@@ -9,6 +9,7 @@
 #include "leat/doors/http/s3/checksum.h"
 #include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/multipart.h"
+#include "leat/doors/http/s3/object_metadata.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/http/date.h"
@@ -20,6 +21,9 @@ namespace {
 using leat::http::Method;
 using leat::http::parse_range;
 
+// Other doors let metadata be longer than S3 does.
+constexpr std::size_t kMostHeaderBytes = 64 << 10;
+
 class GetObject final : public Operation {
  public:
   using Operation::Operation;
@@ -30,19 +34,17 @@ class GetObject final : public Operation {
     const ObjectInfo& info = reader_->info();
     if (auto decided = check_conditions(info)) return *std::move(decided);
     Answer answer;
-    std::string headers(16 << 10, '\0');
+    std::string headers(kMostHeaderBytes, '\0');
     const auto written = append_object_headers(headers, info);
     if (!written) return Error(ErrorCode::kIoError, "the metadata is too long for an answer");
     headers.resize(*written);
     answer.headers = std::move(headers);
     ByteRange range{0, info.size_bytes};
     if (const auto error = choose_range(info.size_bytes, range, answer)) return failure(*error);
-    if (answer.status == 200) {
-      override_headers(answer.headers);
-      // Checksums are those of the whole object.
-      if (info.metadata && wants_checksums()) {
-        answer.headers += checksum_headers(info.metadata->checksums);
-      }
+    override_headers(answer.headers);
+    // Checksums are those of the whole object.
+    if (answer.status == 200 && info.metadata && wants_checksums()) {
+      answer.headers += checksum_headers(info.metadata->checksums);
     }
     if (request_.head->method() == Method::kHead) {
       answer.length_of_head = range.length;
@@ -127,18 +129,11 @@ class GetObject final : public Operation {
 
   // "response-content-type=…" and its like: the presigned link says how a browser is to take it.
   void override_headers(std::string& headers) const {
-    constexpr std::array<std::string_view, 6> kOverridden{
-        "response-cache-control",    "response-content-disposition", "response-content-encoding",
-        "response-content-language", "response-content-type",        "response-expires"};
     constexpr std::string_view kPrefix = "response-";
     for (const auto& [name, value] : request_.query.all()) {
-      if (std::find(kOverridden.begin(), kOverridden.end(), name) == kOverridden.end()) continue;
-      // Nothing that would end the line and begin another.
-      const auto is_control = [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-      };
-      if (std::any_of(value.begin(), value.end(), is_control)) continue;
+      if (!name.starts_with(kPrefix)) continue;
       const std::string_view overridden = std::string_view(name).substr(kPrefix.size());
+      if (!is_content_header(overridden) || !leat::http::is_header_value(value)) continue;
       remove_line(headers, overridden);
       headers += fmt::format("{}: {}\r\n", overridden, value);
     }
@@ -171,16 +166,24 @@ std::optional<std::size_t> append_object_headers(std::span<char> space, const Ob
   };
   std::string_view type = kDefaultContentType;
   if (info.metadata) {
+    // Other doors take any bytes; what would be more than a line, or another header, is not told.
     for (const auto& [name, value] : info.metadata->headers) {
+      if (!is_content_header(name) || !leat::http::is_header_value(value)) continue;
       if (name == "content-type") {
         type = value;
       } else if (!append("{}: {}\r\n", name, value)) {
         return std::nullopt;
       }
     }
+    std::size_t untold = 0;
     for (const auto& [name, value] : info.metadata->user) {
-      if (!append("x-amz-meta-{}: {}\r\n", name, value)) return std::nullopt;
+      if (!leat::http::is_header_name(name) || !leat::http::is_header_value(value)) {
+        ++untold;
+      } else if (!append("x-amz-meta-{}: {}\r\n", name, value)) {
+        return std::nullopt;
+      }
     }
+    if (untold > 0 && !append("x-amz-missing-meta: {}\r\n", untold)) return std::nullopt;
   }
   std::array<char, leat::http::kDateBytes> date;
   leat::http::format_date_into(info.mtime_ns / 1'000'000'000, date);

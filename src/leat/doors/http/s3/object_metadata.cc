@@ -16,6 +16,9 @@ constexpr std::array<std::string_view, 6> kContentHeaders{"cache-control",    "c
                                                           "content-encoding", "content-language",
                                                           "content-type",     "expires"};
 
+// S3 takes 2 KiB; with the headers of the content there is room for 8 in an answer of any client.
+constexpr std::size_t kMostMetadataBytes = 8 << 10;
+
 constexpr std::array<std::string_view, 6> kUnhonouredPrefixes{
     "x-amz-grant-",  "x-amz-object-lock-",      "x-amz-tagging", "x-amz-server-side-encryption",
     "x-amz-website", "x-amz-write-offset-bytes"};
@@ -52,6 +55,11 @@ bool is_unhonoured(std::string_view name, std::string_view value) {
 
 }  // namespace
 
+bool is_content_header(std::string_view lower_case_name) {
+  return std::find(kContentHeaders.begin(), kContentHeaders.end(), lower_case_name) !=
+         kContentHeaders.end();
+}
+
 Metadata metadata_of(const leat::http::RequestHead& head) {
   Metadata metadata;
   for (const leat::http::Header& sent : head.headers()) {
@@ -60,9 +68,7 @@ Metadata metadata_of(const leat::http::RequestHead& head) {
       metadata.user[name.substr(kUserPrefix.size())] = sent.value;
       continue;
     }
-    if (std::find(kContentHeaders.begin(), kContentHeaders.end(), name) == kContentHeaders.end()) {
-      continue;
-    }
+    if (!is_content_header(name)) continue;
     const std::string value = name == "content-encoding" ? without_transfer_encoding(sent.value)
                                                          : std::string(sent.value);
     // What S3 answers when nothing was given need not be kept.
@@ -73,8 +79,12 @@ Metadata metadata_of(const leat::http::RequestHead& head) {
 }
 
 std::optional<S3Error> refuse_unhonoured(const leat::http::RequestHead& head) {
+  std::size_t metadata_bytes = 0;
   for (const leat::http::Header& header : head.headers()) {
     const std::string name = to_lower(header.name);
+    if (name.starts_with(kUserPrefix) || is_content_header(name)) {
+      metadata_bytes += name.size() + header.value.size();
+    }
     if (is_unhonoured(name, header.value)) {
       return S3Error{501, "NotImplemented", fmt::format("{} is not supported", name)};
     }
@@ -82,6 +92,9 @@ std::optional<S3Error> refuse_unhonoured(const leat::http::RequestHead& head) {
         header.value != "REDUCED_REDUNDANCY") {
       return S3Error{400, "InvalidStorageClass", "there is one storage class, STANDARD"};
     }
+  }
+  if (metadata_bytes > kMostMetadataBytes) {
+    return S3Error{400, "MetadataTooLarge", "the metadata is longer than 8 KiB"};
   }
   return std::nullopt;
 }

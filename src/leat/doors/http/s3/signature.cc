@@ -288,7 +288,14 @@ SignatureCheck check_signature(const S3Request& request, const SecretOf& secret_
                                std::time_t now) {
   const auto header = request.head->header("authorization");
   const bool is_presigned = request.query.has("X-Amz-Signature");
-  if (!header && !is_presigned) return check_unsigned(*request.head);
+  if (!header && !is_presigned) {
+    // The links that some clients still make by default; as nobody's they would only be "denied".
+    if (request.query.has("AWSAccessKeyId")) {
+      return refused(400, "InvalidRequest",
+                     "signatures of version 2 are not supported, use AWS4-HMAC-SHA256");
+    }
+    return check_unsigned(*request.head);
+  }
   if (header && is_presigned) {
     return refused(400, "InvalidRequest", "a request is signed in its header or in its query");
   }

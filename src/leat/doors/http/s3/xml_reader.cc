@@ -142,7 +142,8 @@ class Reader {
       if (quote != '"' && quote != '\'') return malformed("an attribute has no value");
       rest_.remove_prefix(1);
       const std::size_t end = rest_.find(quote);
-      if (end == rest_.npos || rest_.find('<') < end) return malformed("an attribute does not end");
+      if (end == rest_.npos || rest_.substr(0, end).find('<') != rest_.npos)
+        return malformed("an attribute does not end");
       rest_.remove_prefix(end + 1);
     }
   }
