@@ -101,6 +101,11 @@ Result<ObjectInfo> Bucket::join(std::span<JoinSource> sources, std::string_view 
   whole.options[std::string(kSharedOption)] = "yes";
   ASSIGN_OR_RETURN(const auto drive, engine->home(whole.key));
   ASSIGN_OR_RETURN(const OldIndex old_index, OldIndex::of(*engine, whole.key, context));
+  if (options.precondition.kind != Precondition::Kind::kNone) {  // before anything is made for it
+    ASSIGN_OR_RETURN(const auto current, engine->find(whole.key, ReadAlong::kNothing, context));
+    const auto info = current ? std::optional(info_of(current->found.record)) : std::nullopt;
+    RETURN_IF_ERROR(options.precondition.check(info ? &*info : nullptr));
+  }
 
   Joining joining{whole.key, durability, {}, {}};
   Status status = ok_status();

@@ -132,6 +132,24 @@ TEST_F(MultipartTest, BelongsToOneBucketAndKey) {
   EXPECT_EQ(complete("/photos/cat", id, listed(1, etag)).status, 200);
 }
 
+TEST_F(MultipartTest, IsForThoseWhoMayWriteTheKey) {
+  const std::string id = create("/photos/cat");
+  const std::string etag = put("/photos/cat", id, 1, "meow").header("ETag");
+  service_.emplace(store_, Access(Anonymous::kRead), S3Options{});
+  EXPECT_EQ(code_of(ask("POST /photos/cat?uploads")), "AccessDenied");
+  EXPECT_EQ(code_of(put("/photos/cat", id, 2, "x")), "AccessDenied");
+  EXPECT_EQ(code_of(ask("PUT /photos/cat?partNumber=1&uploadId=" + id,
+                        "x-amz-copy-source: /photos/cat\r\n")),
+            "AccessDenied");
+  EXPECT_EQ(code_of(complete("/photos/cat", id, listed(1, etag))), "AccessDenied");
+  EXPECT_EQ(code_of(ask("DELETE /photos/cat?uploadId=" + id)), "AccessDenied");
+  service_.emplace(store_, Access(), S3Options{});
+  EXPECT_EQ(code_of(ask("GET /photos/cat?uploadId=" + id)), "AccessDenied");
+  EXPECT_EQ(code_of(ask("GET /photos?uploads")), "AccessDenied");
+  service_.emplace(store_, Access(Anonymous::kWrite), S3Options{});
+  EXPECT_EQ(complete("/photos/cat", id, listed(1, etag)).status, 200);
+}
+
 TEST_F(MultipartTest, LeavesNothingWhenAborted) {
   const std::string id = create("/photos/cat");
   ASSERT_EQ(put("/photos/cat", id, 1, first_).status, 200);
