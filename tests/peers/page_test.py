@@ -89,6 +89,7 @@ class Server:
         self.root = pathlib.Path(self._scratch.name)
         self._environment = dict(os.environ, HOME=str(self.root))
         self._fill()
+        self.limited_key = self.leat("keys", "add", "read:empty").split()[:2]
         if lose_a_drive:
             self.leat("drive", "add", f"leat+local://{self.root}/store", str(self.root / "second"))
         self._process = subprocess.Popen(
@@ -165,9 +166,9 @@ class PageTest(unittest.TestCase):
 
 
 class WithKeys(PageTest):
-    def sign_in(self):
+    def sign_in(self, key=None):
         self.browser.wait_for_text("This server wants a key")
-        access, secret = self.server.key()
+        access, secret = key or self.server.key()
         self.browser.click("#id")
         self.browser.type(access)
         self.browser.click("#secret")
@@ -185,7 +186,7 @@ class WithKeys(PageTest):
         self.browser.click("#secret")
         self.browser.type("nothing")
         self.browser.press("Enter", 13)
-        self.browser.wait_for_text("there is no such access key")
+        self.browser.wait_for_text("There is no such access key")
         self.open()
         self.sign_in()
         secret = self.server.key()[1]
@@ -259,6 +260,18 @@ class WithKeys(PageTest):
         self.browser.press("Enter", 13)
         self.browser.wait("!document.getElementById('nav').hidden")
 
+    def test_a_key_for_one_bucket(self):
+        self.open()
+        self.sign_in([word.decode() for word in self.server.limited_key])
+        self.browser.wait_for_text("This key may not see the figures")
+        self.picture("limited")
+        self.browser.click("#nav a", "Buckets")
+        self.browser.wait_for_text("empty")
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('tbody tr').length"), 1)
+        self.open("#/b/images/")
+        self.browser.wait_for_text("This key may not do that")
+        self.check_nothing_ran()
+
     def test_no_secret_where_others_could_change_the_page(self):
         self.browser.go(self.server.url.replace("127.0.0.1", "storage.example") + "/leat")
         self.browser.wait_for_text("Signing in needs a safe connection")
@@ -288,8 +301,16 @@ class WithFaults(PageTest):
         self.browser.wait_for_text("is missing")
         self.browser.evaluate("window.scrollTo(0, 1e6)")
         self.picture("faults")
-        self.open("#/b/images/many/")
-        self.browser.wait("document.querySelector('.notice.bad, tbody tr') !== null")
+        self.open("#/b/images/many/00")
+        self.browser.wait_for_text("Not everything can be listed")
+        reachable = self.browser.evaluate("[...document.querySelectorAll('tbody bdi')].map((one) => one.innerText)")
+        self.assertTrue(0 < len(reachable) < 100)
+        self.picture("degraded")
+        self.browser.click("tbody a", reachable[0])
+        self.browser.wait("document.querySelector('pre') !== null")
+        lost = next(name for i in range(100) if (name := f"{i:04}") not in reachable)
+        self.open(f"#/o/images/many/{lost}")
+        self.browser.wait_for_text("That did not work")
         self.check_nothing_ran()
 
 
@@ -385,7 +406,7 @@ class Anonymous(PageTest):
         self.open("#/o/images/none")
         self.browser.wait_for_text("There is no such object")
         self.open("#/b/none/")
-        self.browser.wait_for_text("there is no bucket none")
+        self.browser.wait_for_text("There is no bucket none")
         self.picture("missing")
         self.open("#/nowhere")
         self.browser.wait_for_text("There is no such page")

@@ -1,7 +1,7 @@
 // The page: who is looking, which view is shown, and how the server is.
 import {ApiError, api, canSign} from "./api.js";
 import {showBucket, showBuckets} from "./browse.js";
-import {failure, h, waiting} from "./dom.js";
+import {failure, h, sentence, waiting} from "./dom.js";
 import * as format from "./format.js";
 import {Feed, showLive} from "./live.js";
 import {showObject} from "./object.js";
@@ -116,7 +116,7 @@ function insecure(error) {
   return h("div", {class: "card signin", role: "alert"},
     h("h1", {}, "Signing in needs a safe connection"),
     h("p", {}, "This server wants a key, and a browser lets a page sign with one only over https or on the machine itself: anybody on the way here could have changed this page."),
-    error && h("p", {class: "bad"}, `The server says: ${error.message}. Names are given to it with --domain.`),
+    error && h("p", {}, sentence(error.message), " Names are given to it with ", h("code", {}, "--domain"), "."),
     h("p", {}, "Serve with ", h("code", {}, "--tls-certificate"), ", or bring the port to your machine:"),
     h("pre", {}, `ssh -L 9000:127.0.0.1:${location.port || 80} ${location.hostname}`),
     h("p", {}, "and open ", h("code", {}, "http://127.0.0.1:9000/leat"), ". A server with ", h("code", {}, "--anonymous read"), " shows itself to everyone."));
