@@ -26,16 +26,19 @@ WATCHER = """
 
 
 class Browser:
-    def __init__(self, width=1280, height=860):
+    def __init__(self, width=1280, height=860, hosts=None):
+        """`hosts`: names, and the addresses that they have for this browser."""
         program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
         if program is None:
             raise FileNotFoundError("no Chromium: scripts/deps.sh browser installs one")
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         their_input, self._commands = os.pipe()
         self._messages, their_output = os.pipe()
+        rules = ",".join(f"MAP {name} {address}" for name, address in (hosts or {}).items())
         # The protocol has descriptors 3 and 4 for itself.
         arguments = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={self._home.name}"]
+                     "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={self._home.name}",
+                     f"--host-resolver-rules={rules}"]
         self._process = subprocess.Popen(
             ["sh", "-c", f'exec "$@" 3<&{their_input} 4>&{their_output}', "sh", *arguments],
             pass_fds=(their_input, their_output), stdin=subprocess.DEVNULL,

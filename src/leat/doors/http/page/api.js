@@ -127,8 +127,10 @@ class Api {
   async buckets(signal) { return (await this.#json("/leat/v1/buckets", [], signal)).buckets; }
 
   // Names, prefixes and where to go on are percent-encoded, here and in the answers.
-  list(bucket, {prefix = "", after = "", limit}, signal) {
+  // `reachable`: without what lies on drives that are missing.
+  list(bucket, {prefix = "", after = "", limit, reachable = false}, signal) {
     const query = [["delimiter", "%2F"], ["limit", String(limit)]];
+    if (reachable) query.push(["reachable", "1"]);
     if (prefix) query.push(["prefix", inQuery(prefix)]);
     if (after) query.push(["start_after", inQuery(after)]);
     return this.#json(`/leat/v1/list/${encode(bucket)}`, query, signal);
@@ -139,7 +141,13 @@ class Api {
     return this.#json(`/leat/v1/shards/${encode(bucket)}/${name}`, query, signal);
   }
   async head(bucket, name, signal) {
-    return (await this.#ask("HEAD", objectPath(bucket, name), [], signal)).headers;
+    try {
+      return (await this.#ask("HEAD", objectPath(bucket, name), [], signal)).headers;
+    } catch (error) {
+      // Such an answer has no words; that to a GET has.
+      if (error.status > 0) await this.bytes(bucket, name, 0, signal);
+      throw error;
+    }
   }
   async bytes(bucket, name, length, signal) {
     const response = await this.#ask("GET", objectPath(bucket, name), [["length", String(length)]], signal);

@@ -76,13 +76,27 @@ export function showBucket(main, bucket, prefix, after, signal) {
   main.replaceChildren(h("h1", {class: "unseen"}, bucket), trail(bucket, folder), filter, place);
   const load = async () => {
     try {
-      const page = await api.list(bucket, {prefix, after, limit: PAGE}, signal);
-      place.replaceChildren(...listing(bucket, prefix, folder, after, page));
+      const {page, missing} = await listReachable(bucket, {prefix, after, limit: PAGE}, signal);
+      place.replaceChildren(...(missing ? [failure(missing)] : []), ...listing(bucket, prefix, folder, after, page));
     } catch (error) {
-      if (!signal.aborted) place.replaceChildren(failure(error, load));
+      if (signal.aborted) return;
+      if (error.status === 404) error.title = "There is nothing here";
+      place.replaceChildren(failure(error, load));
     }
   };
   load();
+}
+
+// What is there, and why not everything is.
+async function listReachable(bucket, request, signal) {
+  try {
+    return {page: await api.list(bucket, request, signal), missing: null};
+  } catch (error) {
+    if (error.status !== 503) throw error;
+    const page = await api.list(bucket, {...request, reachable: true}, signal);
+    error.title = "Not everything can be listed";
+    return {page, missing: error};
+  }
 }
 
 function listing(bucket, prefix, folder, after, page) {

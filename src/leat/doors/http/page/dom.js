@@ -44,10 +44,15 @@ export function kindOf(name) {
   return "file";
 }
 
+// What a server says begins small and ends without a full stop, as parts of longer messages do.
+export function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+}
+
 export function failure(error, retry) {
   return h("div", {class: "notice bad", role: "alert"},
     h("strong", {}, error.title ?? "That did not work"),
-    h("p", {}, error.message),
+    h("p", {}, sentence(error.message)),
     retry && h("button", {type: "button", onclick: retry}, "Try again"));
 }
 

@@ -1,7 +1,7 @@
 // The page: who is looking, which view is shown, and how the server is.
 import {ApiError, api, canSign} from "./api.js";
 import {showBucket, showBuckets} from "./browse.js";
-import {failure, h, waiting} from "./dom.js";
+import {failure, h, sentence, waiting} from "./dom.js";
 import * as format from "./format.js";
 import {Feed, showLive} from "./live.js";
 import {showObject} from "./object.js";
@@ -107,15 +107,16 @@ function showSignIn(error) {
       problem.replaceChildren(failure({title: "That did not work", message: reason.message}));
     }
   });
-  main.replaceChildren(canSign() ? form : showInsecure());
+  main.replaceChildren(canSign() ? form : insecure(error));
   document.getElementById("state").textContent = location.host;
   if (canSign()) id.focus();
 }
 
-function showInsecure() {
+function insecure(error) {
   return h("div", {class: "card signin", role: "alert"},
     h("h1", {}, "Signing in needs a safe connection"),
     h("p", {}, "This server wants a key, and a browser lets a page sign with one only over https or on the machine itself: anybody on the way here could have changed this page."),
+    error && h("p", {}, sentence(error.message), " Names are given to it with ", h("code", {}, "--domain"), "."),
     h("p", {}, "Serve with ", h("code", {}, "--tls-certificate"), ", or bring the port to your machine:"),
     h("pre", {}, `ssh -L 9000:127.0.0.1:${location.port || 80} ${location.hostname}`),
     h("p", {}, "and open ", h("code", {}, "http://127.0.0.1:9000/leat"), ". A server with ", h("code", {}, "--anonymous read"), " shows itself to everyone."));
@@ -136,7 +137,8 @@ async function begin() {
     await api.buckets();
     enter();
   } catch (error) {
-    if (error.needsKey || !canSign()) leave(api.keyId ? error : null);
+    // Without a key this is the first answer of most servers, and no complaint.
+    if (error.needsKey) leave(error.message === "this needs a key" ? null : error);
     else main.replaceChildren(failure(error, begin));
   }
 }

@@ -132,7 +132,7 @@ function scrubText({scrub}) {
 export function showLive(main, feed) {
   const plots = [
     new Plot("Requests per second", HISTORY, format.rate, [{pick: (point) => point.requests}]),
-    new Plot("Throughput", HISTORY, format.throughput, [{pick: (point) => point.bytes}]),
+    new Plot("Throughput", HISTORY, format.throughput, [{pick: (point) => point.bytes}], 1024),
     new Plot("Latency", HISTORY, format.latency,
       [{label: "p50", pick: (point) => point.p50}, {label: "p99", pick: (point) => point.p99}]),
   ];

@@ -11,6 +11,7 @@ const MOST_TEXT_BYTES = 16 << 10;
 const MOST_HEX_BYTES = 512;
 const MOST_TILE_BYTES = 8 << 20;
 const SMALL_BYTES = 64 << 10;
+const MOST_VALUE_BYTES = 64;  // of what is shown beside a sample, such as its class
 const TILES_AT_ONCE = 6;
 
 export function showObject(main, bucket, name, after, signal) {
@@ -123,7 +124,7 @@ function hexOf(bytes) {
 
 function shardView(bucket, name, after, headers, shard, signal) {
   const {members, member_count: count, next_start_after: next} = shard;
-  const tiles = members.map((member) => tile(bucket, `${name}/${member.name}`, member));
+  const tiles = samplesOf(members).map((sample) => tile(bucket, name, sample));
   fillWhenSeen(tiles, signal);
   const body = members.length === 0
     ? empty(after ? "That was the end" : "The shard is empty")
@@ -135,21 +136,51 @@ function shardView(bucket, name, after, headers, shard, signal) {
     details(bucket, name, headers))];
 }
 
-function tile(bucket, path, member) {
-  const picture = h("div", {class: "thumb"}, icon(kindOf(member.name)));
-  const element = h("li", {}, h("a", {href: objectHref(bucket, path)}, picture,
-    h("span", {class: "caption"}, shownName(member.name)), h("span", {class: "dim"}, format.size(member.size))));
-  return {element, picture, bucket, path, member};
+// Members that differ only behind the first dot are one sample: 0042.jpg with 0042.cls.
+function samplesOf(members) {
+  const samples = [];
+  for (const member of members) {
+    const begin = member.name.lastIndexOf("/") + 1;
+    const dot = member.name.indexOf(".", begin + 1);
+    const stem = dot < 0 ? member.name : member.name.slice(0, dot);
+    if (dot >= 0 && samples.at(-1)?.stem === stem) samples.at(-1).members.push(member);
+    else samples.push({stem: dot < 0 ? null : stem, members: [member]});
+  }
+  return samples;
 }
 
-async function fillTile({picture, bucket, path, member}, signal) {
-  const most = kindOf(member.name) === "image" ? MOST_TILE_BYTES : SMALL_BYTES;
-  if (member.size === 0 || member.size > most) return;
-  const bytes = await api.bytes(bucket, path, member.size, signal);
+function tile(bucket, shard, {stem, members}) {
+  const hrefOf = (member) => objectHref(bucket, `${shard}/${member.name}`);
+  const main = members.find((member) => kindOf(member.name) === "image") ?? members[0];
+  const picture = h("a", {class: "thumb", href: hrefOf(main), tabindex: "-1", "aria-hidden": "true"}, icon(kindOf(main.name)));
+  const parts = members.length === 1 ? [] : members.map((member) => {
+    const value = h("span", {class: "value"});
+    return {member, value, element: h("a", {class: "part", href: hrefOf(member), title: format.name(member.name)},
+      h("bdi", {}, format.name(member.name.slice(stem.length + 1))), value)};
+  });
+  const caption = members.length === 1
+    ? h("a", {class: "caption", href: hrefOf(main)}, shownName(main.name))
+    : h("span", {class: "caption"}, shownName(stem));
+  const bytes = members.reduce((sum, member) => sum + member.size, 0);
+  const element = h("li", {class: "tile"}, picture, caption, h("span", {class: "dim"}, format.size(bytes)),
+    parts.length > 0 && h("div", {class: "parts"}, parts.map((part) => part.element)));
+  return {element, picture, main, parts, bucket, shard};
+}
+
+async function fillTile({picture, main, parts, bucket, shard}, signal) {
+  const bytesOf = (member) => api.bytes(bucket, `${shard}/${member.name}`, member.size, signal);
+  for (const {member, value} of parts) {
+    if (member === main || member.size === 0 || member.size > MOST_VALUE_BYTES) continue;
+    const text = textOf(await bytesOf(member), member.size);
+    if (text !== null) value.textContent = text.trim();
+  }
+  const most = kindOf(main.name) === "image" ? MOST_TILE_BYTES : SMALL_BYTES;
+  if (main.size === 0 || main.size > most) return;
+  const bytes = await bytesOf(main);
   const image = await draw(bytes, 320);
-  if (image) return picture.replaceChildren(image.canvas);
-  const text = textOf(bytes, bytes.length);
-  if (text !== null) picture.replaceChildren(h("span", {class: "snippet"}, text.slice(0, 200)));
+  const text = image ? null : textOf(bytes, bytes.length);
+  if (image) picture.replaceChildren(image.canvas);
+  else if (text !== null) picture.replaceChildren(h("span", {class: "snippet"}, text.slice(0, 200)));
 }
 
 // A few at once, and only what is on the screen.

@@ -3,19 +3,22 @@ import {h, svg} from "./dom.js";
 
 const HEIGHT = 100;
 
-// The next of 1, 2, 5, 10, 20 … so that the scale stands still while values wander.
-function niceAbove(value) {
+// The next of 1, 2, 5, 10, 20 … so that the scale stands still while values wander; of bytes, in
+// units of which there are 1024 in the next.
+function niceAbove(value, base) {
   if (!(value > 0)) return 1;
-  const power = 10 ** Math.floor(Math.log10(value));
+  const unit = base === 1024 ? 1024 ** Math.floor(Math.log(value) / Math.log(1024)) : 1;
+  const power = unit * 10 ** Math.floor(Math.log10(value / unit));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
 
 export class Plot {
-  #length; #format; #series; #paths; #areas; #scale; #marks; #points = [];
+  #length; #format; #base; #series; #paths; #areas; #scale; #marks; #points = [];
 
-  // `series`: [{label, pick: (point) => number or null}, …]
-  constructor(title, length, format, series) {
+  // `series`: [{label, pick: (point) => number or null}, …]; `base`: 10, or 1024 for bytes
+  constructor(title, length, format, series, base = 10) {
     this.#length = length;
+    this.#base = base;
     this.#format = format;
     this.#series = series;
     const line = (i) => svg("path", {class: `line line-${i}`, "vector-effect": "non-scaling-stroke"});
@@ -26,7 +29,7 @@ export class Plot {
       h("span", {class: `mark mark-${i}`}, h("b", {}, "–"), label && h("i", {}, label)));
     const cursor = svg("path", {class: "cursor", "vector-effect": "non-scaling-stroke"});
     const drawing = svg("svg", {viewBox: `0 0 ${length - 1} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true"},
-      [25, 50, 75].map((y) => svg("path", {class: "grid", d: `M0 ${y}H${length}`, "vector-effect": "non-scaling-stroke"})),
+      [25, 50, 75].map((y) => svg("path", {class: "grid", d: `M0 ${y}H${length - 1}`, "vector-effect": "non-scaling-stroke"})),
       this.#areas, [...this.#paths].reverse(), cursor);
     const area = h("div", {class: "drawing"}, drawing, this.#scale);
     area.addEventListener("pointermove", (event) => {
@@ -59,7 +62,7 @@ export class Plot {
   update(points) {
     this.#points = points;
     const values = points.flatMap((point) => this.#series.map(({pick}) => pick(point) ?? 0));
-    const top = niceAbove(Math.max(0, ...values));
+    const top = niceAbove(Math.max(0, ...values), this.#base);
     const first = this.#length - points.length;
     this.#series.forEach(({pick}, i) => {
       const parts = [];
