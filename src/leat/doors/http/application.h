@@ -14,8 +14,10 @@
 #include <string>
 #include <variant>
 
+#include "leat/base/clock.h"
 #include "leat/base/context.h"
 #include "leat/base/result.h"
+#include "leat/doors/http/request_stats.h"
 #include "leat/http/request_head.h"
 #include "leat/store/object_store.h"
 
@@ -79,11 +81,19 @@ struct QuickSpace {
   std::span<char> headers;
   std::span<std::byte> body;
 };
+// A request that the connection counts when its answer is out; without an operation, none.
+struct Counted {
+  RequestStats::Operation* operation = nullptr;
+  MonotonicTime begin;
+  int status = 0;
+  std::uint64_t bytes = 0;
+};
 struct QuickAnswer {
   int status = 200;
   std::size_t header_bytes = 0;      // whole lines, as in Answer
   std::span<const std::byte> body;   // in the space, or anywhere that lasts until the next call
   std::optional<ObjectBody> object;  // instead of `body`
+  Counted counted;
   std::optional<std::uint64_t> length_of_head;
 };
 

@@ -155,6 +155,7 @@ std::optional<Connection::Want> Connection::take_request(std::string_view& text,
 
 // kLoop: sent, on to the next.
 Connection::Want Connection::answer_quickly(QuickAnswer quick, LoopSpace& space) {
+  counted_ = quick.counted;
   const bool is_last = !space.head.keeps_alive() || closes_.load(std::memory_order_relaxed);
   const std::uint64_t length = quick.object ? quick.object->range.length : quick.body.size();
   std::array<char, 256> first;
@@ -187,7 +188,10 @@ Connection::Want Connection::answer_quickly(QuickAnswer quick, LoopSpace& space)
     sent -= skipped;
     output_.append(static_cast<const char*>(piece.iov_base) + skipped, piece.iov_len - skipped);
   }
-  if (output_.empty() && !is_last) return Want::kLoop;
+  if (output_.empty() && !is_last) {
+    count(counted_.status);
+    return Want::kLoop;
+  }
   answer_ = Answer();
   start_sending(is_last);
   body_done_ = true;
@@ -495,7 +499,16 @@ void Connection::return_memory(LoopSpace& space) {
   output_ = std::string();
 }
 
+// With 0 for a client that went away before its answer was out.
+void Connection::count(int status) {
+  if (counted_.operation == nullptr) return;
+  counted_.operation->record(status, counted_.bytes,
+                             std::chrono::steady_clock::now() - counted_.begin);
+  counted_.operation = nullptr;
+}
+
 Connection::Want Connection::finish_answer() {
+  count(counted_.status);
   answer_ = Answer();
   active_.reset();
   if (!ends_after_answer_) {

@@ -53,6 +53,7 @@ class Connection {
   Connection(int socket, Application& application, const Options& options);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+  ~Connection() { count(0); }
 
   Want run_on_loop(LoopSpace& space);
   Want run_on_pool();
@@ -111,6 +112,7 @@ class Connection {
   std::optional<Want> fill_from_source(BodySource& source, Blocking blocking);
   void borrow_memory(LoopSpace& space);
   void return_memory(LoopSpace& space);
+  void count(int status);
   Want finish_answer();
   Want linger();
 
@@ -133,6 +135,7 @@ class Connection {
   std::string output_;        // to be sent first
   std::size_t output_sent_ = 0;
   Answer answer_;
+  Counted counted_;  // the request whose answer is being sent, if the connection counts it
   std::vector<LocalExtent> window_;  // of the object that is being sent
   std::size_t window_at_ = 0;
   std::unique_ptr<Active> active_;

@@ -46,6 +46,7 @@ struct Shared {
   std::atomic<std::uint64_t> accepted{0};
   std::atomic<std::uint64_t> refused{0};
   std::atomic<std::uint64_t> requests{0};
+  std::atomic<std::uint64_t> in_pool{0};
   ThreadPoolExecutor pool;
 };
 
@@ -293,8 +294,10 @@ void Loop::advance(Client& client) {
 
 void Loop::submit(Client& client) {
   client.is_in_pool = true;
+  shared_.in_pool.fetch_add(1, std::memory_order_relaxed);
   shared_.pool.submit([this, &client] {
     client.want = client.connection.run_on_pool();
+    shared_.in_pool.fetch_sub(1, std::memory_order_relaxed);
     bool is_first = false;
     {
       MutexLock lock(mutex_);
@@ -353,7 +356,7 @@ class RunningServer final : public Server {
   void stop(std::chrono::milliseconds patience) override;
   Counts counts() const override {
     return {shared_.connections.load(), shared_.accepted.load(), shared_.refused.load(),
-            shared_.requests.load()};
+            shared_.requests.load(),    shared_.in_pool.load(),  shared_.options.pool_threads};
   }
 
  private:

@@ -50,6 +50,8 @@ class Server {
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;  // beyond max_connections
     std::uint64_t requests = 0;
+    std::uint64_t in_pool = 0;  // requests that wait for a thread of the pool, or have one
+    std::uint64_t pool_threads = 0;
   };
   virtual Counts counts() const = 0;
 

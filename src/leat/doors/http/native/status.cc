@@ -142,10 +142,11 @@ class StatusOperation final : public Operation {
     return json_answer(fmt::format(
         "{{\"uptime_ns\":{},\"draining\":{},\n"
         "\"connections\":{{\"open\":{},\"accepted\":{},\"refused\":{}}},\"requests\":{},\n"
+        "\"pool\":{{\"requests\":{},\"threads\":{}}},\n"
         "\"buckets\":[{}],\n\"drives\":{},\n\"scrub\":{},\n\"operations\":{}}}\n",
         uptime.count(), services_.is_draining.load(), counts.connections, counts.accepted,
-        counts.refused, counts.requests, bucket_names, drives_json(drives),
-        scrub_json(services_.buckets->store()->scrub_status()),
+        counts.refused, counts.requests, counts.in_pool, counts.pool_threads, bucket_names,
+        drives_json(drives), scrub_json(services_.buckets->store()->scrub_status()),
         operations_json(*services_.stats, histograms)));
   }
 
@@ -159,6 +160,10 @@ class StatusOperation final : public Operation {
         .add(counts.accepted);
     registry.counter("leat_http_refused_total", "Connections beyond the limit.")
         .add(counts.refused);
+    registry.gauge("leat_http_pool_requests", "Requests that wait for the pool or are in it.")
+        .set(static_cast<std::int64_t>(counts.in_pool));
+    registry.gauge("leat_http_pool_threads", "Threads of the pool.")
+        .set(static_cast<std::int64_t>(counts.pool_threads));
     ASSIGN_OR_RETURN(const auto drives, services_.buckets->store()->drives());
     for (const local::DriveInfo& drive : drives) {
       const MetricsRegistry::Labels labels{{"drive", drive.id}};

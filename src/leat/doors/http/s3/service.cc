@@ -111,13 +111,13 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   } else if (!access_.allows("", Right::kRead, path.substr(0, slash), *name)) {
     return std::nullopt;
   }
-  const MonotonicTime begin = options_.clock->now();
+  const MonotonicTime begin = std::chrono::steady_clock::now();
   auto answer = answer_now(*bucket, *name, {head.method(), read->range}, space);
   if (answer) {
     const bool is_head = head.method() == Method::kHead;
     const std::uint64_t bytes = answer->object ? answer->object->range.length : answer->body.size();
-    (is_head ? head_object_stats_ : get_object_stats_)
-        .record(answer->status, bytes, options_.clock->now() - begin);
+    answer->counted = {is_head ? &head_object_stats_ : &get_object_stats_, begin, answer->status,
+                       bytes};
   }
   return answer;
 }
