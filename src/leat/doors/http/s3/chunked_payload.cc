@@ -134,7 +134,9 @@ Status ChunkedPayload::take_trailer(std::string_view line) {
   if (!has_trailers_) return malformed("a trailer that nobody announced");
   trailer_bytes_ += line.size();
   const std::size_t colon = line.find(':');
-  if (colon == line.npos || trailer_bytes_ > kMostTrailerBytes) {
+  const bool has_control = std::any_of(line.begin(), line.end(),
+                                       [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (colon == line.npos || colon == 0 || has_control || trailer_bytes_ > kMostTrailerBytes) {
     return malformed("a trailer that is none");
   }
   std::string name(line.substr(0, colon));

@@ -117,6 +117,16 @@ TEST(ChunkedPayload, RefusesWhatIsMalformed) {
             ErrorCode::kInvalidArgument);
 }
 
+TEST(ChunkedPayload, RefusesTrailersThatAreNone) {
+  Signer signer = example_signer();
+  signer.payload = PayloadKind::kChunksUnsignedTrailer;
+  for (const char* trailer : {"name", ":value", "a:b\rc:d", "a:b\tc"}) {
+    EXPECT_EQ(decode(signer, fmt::format("5\r\nhello\r\n0\r\n{}\r\n\r\n", trailer), 100).error,
+              ErrorCode::kInvalidArgument)
+        << trailer;
+  }
+}
+
 TEST(ChunkedPayload, ChecksTheSignatureOfTrailers) {
   Signer signer = example_signer();
   signer.payload = PayloadKind::kChunksSignedTrailer;
