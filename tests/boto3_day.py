@@ -130,6 +130,51 @@ def files_day(client, bucket, sizes):
             check(target.read_bytes() == source.read_bytes(), True, f"file of {size}")
             client.copy({"Bucket": bucket, "Key": f"file/{size}"}, bucket, f"copy/{size}")
             check(client.head_object(Bucket=bucket, Key=f"copy/{size}")["ContentLength"], size)
+            head = client.head_object(Bucket=bucket, Key=f"file/{size}")
+            check("-" in head["ETag"], size > 8 << 20, f"parts of a file of {size}")
+
+
+def parts_day(client, bucket):
+    """An upload in parts, by hand."""
+    where = {"Bucket": bucket, "Key": "in parts"}
+    upload = client.create_multipart_upload(**where, Metadata={"made": "of parts"},
+                                            ContentType="text/x-parts")["UploadId"]
+    bodies = [os.urandom(5 << 20), os.urandom(5 << 20), b"end"]
+    parts = []
+    for number, body in enumerate(bodies, start=1):
+        sent = client.upload_part(**where, UploadId=upload, PartNumber=number, Body=body)
+        parts.append({"PartNumber": number, "ETag": sent["ETag"]})
+    listed = client.list_parts(**where, UploadId=upload)["Parts"]
+    check([(part["PartNumber"], part["Size"]) for part in listed],
+          [(number, len(body)) for number, body in enumerate(bodies, start=1)])
+    check([entry["UploadId"] for entry in client.list_multipart_uploads(Bucket=bucket)["Uploads"]],
+          [upload])
+    check(refusal(client.get_object, **where), "NoSuchKey")
+    done = client.complete_multipart_upload(**where, UploadId=upload,
+                                            MultipartUpload={"Parts": parts})
+    got = client.get_object(**where)
+    check(got["Body"].read() == b"".join(bodies), True, "the parts together")
+    check((got["ETag"], got["Metadata"], got["ContentType"]),
+          (done["ETag"], {"made": "of parts"}, "text/x-parts"))
+    check(got["ETag"].endswith('-3"'), True, "the etag of three parts")
+    second = client.get_object(**where, PartNumber=2)
+    check(second["Body"].read() == bodies[1], True, "the second part")
+    check(second["PartsCount"], 3)
+    upload = client.create_multipart_upload(Bucket=bucket, Key="copied parts")["UploadId"]
+    copied = client.upload_part_copy(Bucket=bucket, Key="copied parts", UploadId=upload,
+                                     PartNumber=1, CopySource={"Bucket": bucket, "Key": "in parts"},
+                                     CopySourceRange="bytes=100-6000099")
+    client.complete_multipart_upload(Bucket=bucket, Key="copied parts", UploadId=upload,
+                                     MultipartUpload={"Parts": [{
+                                         "PartNumber": 1,
+                                         "ETag": copied["CopyPartResult"]["ETag"]}]})
+    check(client.get_object(Bucket=bucket, Key="copied parts")["Body"].read()
+          == b"".join(bodies)[100:6_000_100], True, "a copied part")
+    upload = client.create_multipart_upload(Bucket=bucket, Key="aborted")["UploadId"]
+    client.upload_part(Bucket=bucket, Key="aborted", UploadId=upload, PartNumber=1, Body=b"x")
+    client.abort_multipart_upload(Bucket=bucket, Key="aborted", UploadId=upload)
+    check(refusal(client.list_parts, Bucket=bucket, Key="aborted", UploadId=upload), "NoSuchUpload")
+    check(client.list_multipart_uploads(Bucket=bucket).get("Uploads", []), [])
 
 
 def listing_day(client, bucket):
@@ -170,7 +215,8 @@ def main():
     checksums_day(client, bucket)
     conditions_day(client, bucket)
     links_day(client, bucket)
-    files_day(client, bucket, (0, 1, 5_000_000))
+    files_day(client, bucket, (0, 1, 5_000_000, 20_000_000))
+    parts_day(client, bucket)
     listing_day(client, bucket)
     leaving(client, bucket)
     print(f"boto3 {boto3.__version__}: good")

@@ -22,11 +22,14 @@ PATH = "/usr/bin:/bin"
 TESTS = pathlib.Path(__file__).resolve().parent
 TIME_LIMIT_S = 240
 
+LARGE = "dir/deeper/21m.bin"  # every client sends this in parts
+
 TREE = {
     "plain.txt": b"plain\n",
     "empty": b"",
     "dir/300k.bin": os.urandom(300_000),
     "dir/deeper/5m.bin": os.urandom(5_000_000),
+    LARGE: os.urandom(21_000_000),
     "dir/Größe und Abstand.txt": b"umlauts and spaces",
     "dir/a+b&c=d;e,f'g.txt": b"signs",
     "dir/100%25.txt": b"percent",
@@ -74,6 +77,11 @@ class ClientTest(ServerTest):
             reply = self.running.request("GET", "/day/" + urllib.parse.quote(prefix + name))
             self.assertEqual(self.expect(reply, 200).body, data, name)
 
+    def check_parts(self):
+        """The large file was sent in parts: the etag says how many."""
+        etag = self.running.request("HEAD", f"/day/{LARGE}").headers["etag"]
+        self.assertRegex(etag, r'^"[0-9a-f]{32}-[0-9]+"$')
+
     def check_tree(self, directory):
         found = {path.relative_to(directory).as_posix(): path.read_bytes()
                  for path in directory.rglob("*") if path.is_file()}
@@ -93,6 +101,7 @@ class AwsCli(ClientTest):
         self.assertIn("day", self.aws("s3", "ls"))
         self.aws("s3", "sync", self.source, "s3://day")
         self.check_store()
+        self.check_parts()
         listing = self.aws("s3", "ls", "--recursive", "s3://day")
         for name in TREE:
             self.assertIn(name, listing)
@@ -138,6 +147,7 @@ use_https = False
         self.assertIn("s3://day", self.s3cmd("ls"))
         self.s3cmd("sync", f"{self.source}/", "s3://day/")
         self.check_store()
+        self.check_parts()
         listing = self.s3cmd("ls", "--recursive", "s3://day")
         for name in TREE:
             self.assertIn(f"s3://day/{name}", listing)
@@ -173,8 +183,10 @@ class Rclone(ClientTest):
     def test_a_day(self):
         self.call("mkdir", "leat:day")
         self.assertIn("day", self.call("lsd", "leat:"))
-        self.call("sync", self.source, "leat:day")
+        self.call("sync", "--s3-upload-cutoff", "6M", "--s3-chunk-size", "5M", self.source,
+                  "leat:day")
         self.check_store()
+        self.check_parts()
         self.assertEqual(set(self.call("lsf", "-R", "--files-only", "leat:day").splitlines()),
                          set(TREE))
         self.assertIn("There was nothing to transfer",
@@ -243,6 +255,7 @@ class S3fs(ClientTest):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         self.check_store()
+        self.check_parts()
         self.check_tree(self.mount)
         self.assertEqual(sorted(os.listdir(self.mount / "dir")),
                          sorted({name.split("/")[1] for name in TREE if name.startswith("dir/")}))

@@ -357,7 +357,8 @@ class NativeApi(ServerTest):
         described = running.request("GET", "/leat/v1/openapi.json", anonymous=True)
         self.assertIn("/leat/v1/batch", self.expect(described, 200).json()["paths"])
         self.expect(running.request("GET", "/leat/v1/nothing"), 404)
-        self.expect(running.request("DELETE", "/leat/v1/stats"), 501)
+        refused = self.expect(running.request("DELETE", "/leat/v1/stats"), 405)
+        self.assertEqual(refused.headers["allow"], "GET")
 
     def test_a_batch_is_a_tar(self):
         running = self.serve()

@@ -1,4 +1,5 @@
-"""Samples written by S3, read by the data sets of s3torchconnector in a DataLoader."""
+"""Samples written by S3, read by the data sets of s3torchconnector in a DataLoader; a checkpoint
+written and read by it."""
 
 import os
 import pathlib
@@ -65,6 +66,14 @@ def main() -> None:
     whole.seek(12_345_678)
     if whole.read(1000) != large[12_345_678:12_346_678]:
         raise AssertionError("a part of a large object has other bytes")
+    checkpoint = s3torchconnector.S3Checkpoint(**SETTINGS)
+    model = torch.nn.Linear(2000, 2000)  # 16 MB: it goes in parts
+    with checkpoint.writer("s3://samples/checkpoints/1.pt") as writer:
+        torch.save(model.state_dict(), writer)
+    with checkpoint.reader("s3://samples/checkpoints/1.pt") as reader:
+        state = torch.load(reader)
+    if not all(torch.equal(state[name], value) for name, value in model.state_dict().items()):
+        raise AssertionError("a checkpoint has other values")
     print(f"s3torchconnector {s3torchconnector.__version__}, torch {torch.__version__}: good")
 
 

@@ -20,7 +20,12 @@ class Refusal final : public Exchange {
     return ok_status();
   }
   Answer respond(const Context& /*context*/) override {
-    return error_answer(error_, head_.method());
+    Answer answer = error_answer(error_, head_.method());
+    if (const std::string methods = methods_instead(head_); !methods.empty()) {
+      answer.status = 405;
+      answer.headers += fmt::format("Allow: {}\r\n", methods);
+    }
+    return answer;
   }
 
  private:

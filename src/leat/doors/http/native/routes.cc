@@ -65,21 +65,31 @@ std::span<const RouteRow> all_routes() noexcept {
   return kRoutes;
 }
 
+std::string methods_instead(const leat::http::RequestHead& head) {
+  std::string methods;
+  std::string_view bucket;
+  std::string_view name;
+  for (const RouteRow& row : kRoutes) {
+    if (!fits(row.path, head.path(), bucket, name)) continue;
+    if (row.method == head.method()) return "";
+    if (!methods.empty()) methods += ", ";
+    methods += row.method_text;
+  }
+  return methods;
+}
+
 Result<MatchedRoute> match_route(const leat::http::RequestHead& head) {
-  bool has_path = false;
   for (const RouteRow& row : kRoutes) {
     std::string_view bucket;
     std::string_view name;
-    if (!fits(row.path, head.path(), bucket, name)) continue;
-    has_path = true;
-    if (row.method != head.method()) continue;
+    if (row.method != head.method() || !fits(row.path, head.path(), bucket, name)) continue;
     MatchedRoute matched;
     matched.row = &row;
     ASSIGN_OR_RETURN(matched.bucket, percent_decode(bucket));
     ASSIGN_OR_RETURN(matched.name, percent_decode(name));
     return matched;
   }
-  if (!has_path) return Error(ErrorCode::kNotFound, "the API has no such path");
+  if (methods_instead(head).empty()) return Error(ErrorCode::kNotFound, "the API has no such path");
   return Error(ErrorCode::kUnsupported, fmt::format("{} does nothing here", head.method_text()));
 }
 

@@ -48,4 +48,7 @@ struct MatchedRoute {
 // kNotFound when there is no such path, kUnsupported when it has no such method.
 Result<MatchedRoute> match_route(const leat::http::RequestHead& head);
 
+// When the path has methods, but not this one, those that it has: "GET, HEAD". Otherwise empty.
+std::string methods_instead(const leat::http::RequestHead& head);
+
 }  // namespace leat::doors::http::native
