@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -182,6 +185,27 @@ TEST_F(LeatStoreTest, AServerThatComesBackIsFoundAgain) {
   ASSERT_TRUE(succeeds((*reader)->read_at(1000, std::span(read).subspan(1000), {})));
   EXPECT_TRUE(read == large);
   EXPECT_TRUE(succeeds(store_->remove("x", {}, {})));
+}
+
+TEST_F(LeatStoreTest, AForkedChildMakesConnectionsOfItsOwn) {
+  const auto bytes = pattern_bytes(3 << 20, 8);
+  put("large", bytes);
+  put("x", bytes_of("x"));
+  const auto reader = store_->open("large", {}, {});
+  ASSERT_TRUE(succeeds(reader));
+  testing::Bytes read(bytes.size());
+  ASSERT_TRUE(succeeds((*reader)->read_at(0, std::span(read).first(1 << 20), {})));
+  const auto reads_right = [&] {
+    const auto rest = std::span(read).subspan(1 << 20);
+    return (*reader)->read_at(1 << 20, rest, {}).ok() && read == bytes &&
+           read_object(*store_, "x", {}).ok();
+  };
+  const pid_t child = fork();
+  if (child == 0) _exit(reads_right() ? 0 : 1);
+  EXPECT_TRUE(reads_right());
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(LeatStoreTest, AServerThatIsGoneIsUnavailable) {

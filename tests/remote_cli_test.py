@@ -114,6 +114,7 @@ class LeatServerTest(ServedTest):
         self.leat("ls", self.url, status=1)
         del self.environment["LEAT_KEYS"]
         self.leat("ls", f"{self.url}?keys={elsewhere}")
+        self.leat("ls", f"{self.url}?keys=none", status=1)
         exports = self.leat("keys", "env", "--keys", elsewhere).decode().split()
         self.environment.update(pair.split("=", 1) for pair in exports if "=" in pair)
         self.leat("ls", self.url)

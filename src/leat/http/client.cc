@@ -68,10 +68,15 @@ void Client::keep(std::unique_ptr<ClientConnection> connection) {
 
 Result<Client::Attempt> Client::connect(const Context& context) {
   if (auto kept = take_idle()) return Attempt{std::move(kept), true};
+  ASSIGN_OR_RETURN(auto made, connect_anew(context));
+  return Attempt{std::move(made), false};
+}
+
+Result<std::unique_ptr<ClientConnection>> Client::connect_anew(const Context& context) {
   ASSIGN_OR_RETURN(auto socket, ClientSocket::connect(options_.host, options_.port,
                                                       options_.stall_limit, context));
   if (options_.tls) RETURN_IF_ERROR(socket.start_tls(*options_.tls, options_.host, context));
-  return Attempt{std::make_unique<ClientConnection>(std::move(socket)), false};
+  return std::make_unique<ClientConnection>(std::move(socket));
 }
 
 Status Client::pause(int attempt, const Context& context) {
@@ -147,12 +152,12 @@ Result<std::unique_ptr<Client::Upload>> Client::upload(const ClientRequest& requ
   for (int attempt = 0;; ++attempt) {
     Status status = ok_status();
     bool is_untouched = true;
-    if (auto made = connect(context); made.ok()) {
-      status = made->connection->send(head_of(request, Encoding::kChunked), {}, context);
-      if (status.ok()) {
-        return std::unique_ptr<Upload>(new Upload(*this, std::move(made->connection)));
-      }
-      is_untouched = made->connection->sent_bytes() == 0;
+    // Not a kept one: should the server be about to close it, nothing could be repeated.
+    if (auto made = connect_anew(context); made.ok()) {
+      ClientConnection& connection = **made;
+      status = connection.send(head_of(request, Encoding::kChunked), {}, context);
+      if (status.ok()) return std::unique_ptr<Upload>(new Upload(*this, *std::move(made)));
+      is_untouched = connection.sent_bytes() == 0;
     } else {
       status = std::move(made).error();
     }

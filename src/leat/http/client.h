@@ -109,6 +109,7 @@ class Client {
   using Receiver = std::function<Status(std::unique_ptr<ClientConnection>& answer)>;
   Status converse(const ClientRequest& request, const Context& context, const Receiver& receive);
   Result<Attempt> connect(const Context& context) EXCLUDES(mutex_);
+  Result<std::unique_ptr<ClientConnection>> connect_anew(const Context& context);
   std::unique_ptr<ClientConnection> take_idle() EXCLUDES(mutex_);
   Status pause(int attempt, const Context& context) EXCLUDES(mutex_);
 

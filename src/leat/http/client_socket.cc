@@ -26,6 +26,10 @@ Error connection_error(int error, std::string_view what) {
   return Error(ErrorCode::kUnavailable, std::string(told.message()));
 }
 
+Error another_process() {
+  return Error(ErrorCode::kUnavailable, "the connection is of the process that forked this one");
+}
+
 }  // namespace
 
 Result<ClientSocket> ClientSocket::connect(const std::string& host, std::uint16_t port,
@@ -72,6 +76,14 @@ Result<ClientSocket> ClientSocket::connect_to(const void* address, std::size_t a
   return socket;
 }
 
+ClientSocket::ClientSocket(int descriptor, std::chrono::milliseconds stall_limit)
+    : descriptor_(descriptor), stall_limit_(stall_limit), owner_(getpid()) {}
+
+// The system call costs little beside the one that follows.
+bool ClientSocket::is_own() const noexcept {
+  return getpid() == owner_;
+}
+
 ClientSocket::~ClientSocket() {
   tls_.reset();
   if (descriptor_ >= 0) close(descriptor_);
@@ -113,6 +125,7 @@ Status ClientSocket::wait(short events, const Context& context) const {
 Status ClientSocket::send(std::string_view first, std::span<const std::byte> second,
                           std::uint64_t& sent, const Context& context) {
   RETURN_IF_ERROR(context.check());
+  if (!is_own()) return another_process();
   if (tls_) {
     RETURN_IF_ERROR(send_by_tls(std::as_bytes(std::span(first)), sent, context));
     return send_by_tls(second, sent, context);
@@ -155,6 +168,7 @@ Status ClientSocket::send_by_tls(std::span<const std::byte> bytes, std::uint64_t
 }
 
 Result<std::size_t> ClientSocket::receive(std::span<std::byte> target, const Context& context) {
+  if (!is_own()) return another_process();
   for (;;) {
     if (tls_) {
       ASSIGN_OR_RETURN(const auto moved, tls_->receive(target));
@@ -171,6 +185,7 @@ Result<std::size_t> ClientSocket::receive(std::span<std::byte> target, const Con
 }
 
 bool ClientSocket::has_input() const noexcept {
+  if (!is_own()) return true;
   if (tls_) return tls_->has_input();
   pollfd entry{descriptor_, POLLIN | POLLRDHUP, 0};
   return poll(&entry, 1, 0) != 0;

@@ -2,9 +2,12 @@
 // Context.
 //
 // Every wait ends with the Context's deadline, soon after its cancellation, or when nothing moved
-// for the stall limit, so that a server that hangs never hangs its clients. For one thread at a
-// time.
+// for the stall limit, so that a server that hangs never hangs its clients. A forked child shares
+// the connection with its parent, so it may not use it: to the child the connection has failed. For
+// one thread at a time.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstddef>
@@ -30,10 +33,12 @@ class ClientSocket {
   ClientSocket(ClientSocket&& other) noexcept
       : descriptor_(std::exchange(other.descriptor_, -1)),
         stall_limit_(other.stall_limit_),
+        owner_(other.owner_),
         tls_(std::move(other.tls_)) {}
   ClientSocket& operator=(ClientSocket&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     std::swap(stall_limit_, other.stall_limit_);
+    std::swap(owner_, other.owner_);
     std::swap(tls_, other.tls_);
     return *this;
   }
@@ -48,12 +53,12 @@ class ClientSocket {
               const Context& context);
   // At least one byte, unless the other side closed: 0.
   Result<std::size_t> receive(std::span<std::byte> target, const Context& context);
-  // Whether something came, or the other side closed, without waiting.
+  // Whether something came, the other side closed, or the connection is not ours, without waiting.
   bool has_input() const noexcept;
 
  private:
-  ClientSocket(int descriptor, std::chrono::milliseconds stall_limit)
-      : descriptor_(descriptor), stall_limit_(stall_limit) {}
+  ClientSocket(int descriptor, std::chrono::milliseconds stall_limit);
+  bool is_own() const noexcept;
   Status wait(short events, const Context& context) const;
   Status send_by_tls(std::span<const std::byte> bytes, std::uint64_t& sent, const Context& context);
   static Result<ClientSocket> connect_to(const void* address, std::size_t address_bytes, int family,
@@ -62,6 +67,7 @@ class ClientSocket {
 
   int descriptor_;
   std::chrono::milliseconds stall_limit_;
+  pid_t owner_;
   std::optional<TlsStream> tls_;
 };
 

@@ -90,6 +90,7 @@ std::optional<SigningKeys> first_key(std::string_view text) {
 
 Result<SigningKeys> find_signing_keys(const std::string& file) {
   const std::string named = file.empty() ? environment("LEAT_KEYS") : file;
+  if (named == "none") return SigningKeys();
   const std::string path = named.empty() ? default_key_file() : named;
   if (!path.empty()) {
     const auto text = read_key_file(path);

@@ -25,6 +25,8 @@ std::optional<SigningKeys> first_key(std::string_view text);
 // The key that this user signs with, if any: the first one of `file`; when that is empty, of the
 // file that LEAT_KEYS names or of the user's own; failing these, AWS_ACCESS_KEY_ID and
 // AWS_SECRET_ACCESS_KEY, which `leat keys env` prints. A named file must be there and hold a key.
+// "none" is not a file: requests are not signed, for servers that know none of this user's keys and
+// ask for none.
 Result<SigningKeys> find_signing_keys(const std::string& file);
 
 }  // namespace leat::http
