@@ -189,7 +189,7 @@ Connection::Want Connection::answer_quickly(QuickAnswer quick, LoopSpace& space)
     output_.append(static_cast<const char*>(piece.iov_base) + skipped, piece.iov_len - skipped);
   }
   if (output_.empty() && !is_last) {
-    count(counted_.status);
+    count_request(counted_.status);
     return Want::kLoop;
   }
   answer_ = Answer();
@@ -500,7 +500,7 @@ void Connection::return_memory(LoopSpace& space) {
 }
 
 // With 0 for a client that went away before its answer was out.
-void Connection::count(int status) {
+void Connection::count_request(int status) {
   if (counted_.operation == nullptr) return;
   counted_.operation->record(status, counted_.bytes,
                              std::chrono::steady_clock::now() - counted_.begin);
@@ -508,7 +508,7 @@ void Connection::count(int status) {
 }
 
 Connection::Want Connection::finish_answer() {
-  count(counted_.status);
+  count_request(counted_.status);
   answer_ = Answer();
   active_.reset();
   if (!ends_after_answer_) {

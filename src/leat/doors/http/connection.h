@@ -53,7 +53,7 @@ class Connection {
   Connection(int socket, Application& application, const Options& options);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  ~Connection() { count(0); }
+  ~Connection() { count_request(0); }
 
   Want run_on_loop(LoopSpace& space);
   Want run_on_pool();
@@ -112,7 +112,7 @@ class Connection {
   std::optional<Want> fill_from_source(BodySource& source, Blocking blocking);
   void borrow_memory(LoopSpace& space);
   void return_memory(LoopSpace& space);
-  void count(int status);
+  void count_request(int status);
   Want finish_answer();
   Want linger();
 
