@@ -18,10 +18,19 @@ CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conform
           "response_headers_conformance", "response_schema_conformance")
 
 
+def cleaned(value):
+    """A header without control characters: a head with them is no HTTP, and refused before it is
+    known what it asks for."""
+    text = value.decode("latin-1") if isinstance(value, bytes) else value
+    return "".join(c for c in text if c >= " " and c != "\x7f")
+
+
 class Signed(requests.auth.AuthBase):
     """Signs what is about to be sent."""
 
     def __call__(self, request):
+        for name, value in request.headers.items():
+            request.headers[name] = cleaned(value)
         parts = urllib.parse.urlsplit(request.url)
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         headers = {name.lower(): value for name, value in request.headers.items()
