@@ -28,12 +28,12 @@ class MultipartTest(ServerTest):
     def place(self):
         return self.root
 
-    def create(self, key="k", **options):
-        reply = self.running.request("POST", f"/box/{key}?uploads", **options)
+    def create(self, name="k", **options):
+        reply = self.running.request("POST", f"/box/{name}?uploads", **options)
         return self.expect(reply, 200).texts("UploadId")[0]
 
-    def part(self, upload, number, body, key="k", **options):
-        target = f"/box/{key}?partNumber={number}&uploadId={upload}"
+    def part(self, upload, number, body, name="k", **options):
+        target = f"/box/{name}?partNumber={number}&uploadId={upload}"
         return self.running.request("PUT", target, body, payload=sigv4.UNSIGNED, **options)
 
     def etag(self, reply):
@@ -45,12 +45,12 @@ class MultipartTest(ServerTest):
                          for number, etag in parts)
         return f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
 
-    def complete(self, upload, parts, key="k", **options):
+    def complete(self, upload, parts, name="k", **options):
         body = parts if isinstance(parts, bytes) else self.document(parts)
-        return self.running.request("POST", f"/box/{key}?uploadId={upload}", body, **options)
+        return self.running.request("POST", f"/box/{name}?uploadId={upload}", body, **options)
 
-    def abort(self, upload, key="k", **options):
-        return self.running.request("DELETE", f"/box/{key}?uploadId={upload}", **options)
+    def abort(self, upload, name="k", **options):
+        return self.running.request("DELETE", f"/box/{name}?uploadId={upload}", **options)
 
     def uploads(self):
         return self.expect(self.running.request("GET", "/box?uploads"), 200).texts("UploadId")

@@ -295,13 +295,16 @@ class Names(AbuseTest):
 
     def test_no_bucket_leads_out_of_the_store(self):
         for bucket in ("..", ".", "%2e%2e", "%2e%2e%2fx", "...", "a%2fb", "%00", "%2f", "ABC",
-                       "..%5c..", "x" * 64, "leat", "a" * 1000, "-abc", "a b".replace(" ", "%20")):
+                       "..%5c..", "x" * 64, "a" * 1000, "-abc", "a b".replace(" ", "%20")):
             for target in (f"/{bucket}", f"/{bucket}/x", f"/leat/v1/buckets/{bucket}",
                            f"/leat/v1/objects/{bucket}/x"):
                 reply = self.running.request("PUT", target, headers={"x-leat-request": "1"})
                 self.assertIn(reply.status, (400, 403, 404, 501), (target, reply.body))
                 reply = self.running.request("GET", target)
                 self.assertIn(reply.status, (400, 403, 404, 501), (target, reply.body))
+        # The path of the page and of the native API is no bucket.
+        self.assertGreaterEqual(self.running.request("PUT", "/leat").status, 400)
+        self.assertGreaterEqual(self.running.request("PUT", "/leat/v1/buckets/leat").status, 400)
         self.assertEqual(self.running.request("GET", "/").texts("Name"), ["box"])
 
     def test_native_names(self):
