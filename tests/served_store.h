@@ -7,6 +7,7 @@
 #include "leat/base/testing/temporary_directory.h"
 #include "leat/doors/http/front.h"
 #include "leat/doors/http/native/service.h"
+#include "leat/doors/http/page/service.h"
 #include "leat/doors/http/s3/service.h"
 #include "leat/doors/http/server.h"
 #include "leat/drivers/leat/leat_server.h"
@@ -68,7 +69,8 @@ class ServedStore {
   std::shared_ptr<doors::http::Buckets> buckets_ = std::make_shared<doors::http::Buckets>(store_);
   doors::http::native::NativeService native_{buckets_, access_, stats_, {}};
   doors::http::s3::S3Service s3_{buckets_, access_, stats_, {}};
-  doors::http::Front front_{native_, s3_, {}};
+  doors::http::page::PageService page_;
+  doors::http::Front front_{{page_, native_, s3_}, {}};
   std::unique_ptr<doors::http::Server> server_;
 };
 

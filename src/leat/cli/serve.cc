@@ -2,7 +2,6 @@
 #include <sys/resource.h>
 
 #include <charconv>
-#include <csignal>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
@@ -148,8 +147,6 @@ void greet(Session& session, const std::string& url, const Keys& keys,
 
 ExitCode run_serve(Session& session, const ServeOptions& options) {
   raise_descriptor_limit();
-  // sendfile() to a client that went away would end the server.
-  (void)std::signal(SIGPIPE, SIG_IGN);
   const ServeSettings& settings = session.stores().settings().serve;
   const auto address = server_options(options, settings);
   if (!address) return session.refuse(address.error().message(), "leat serve --help");

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -153,6 +154,11 @@ class Loop {
 };
 
 void Loop::run() {
+  // As in the pool: a client that goes away during a sendfile() must not end the process, and
+  // handlers of the process run in its own threads.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   std::array<epoll_event, 256> events;
   SteadyTime next_look = std::chrono::steady_clock::now();
   while (!(shared_.is_draining.load() && clients_.empty())) {
