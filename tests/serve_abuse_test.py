@@ -793,6 +793,7 @@ class Rights(AbuseTest):
         super().setUp()
         self.reader = self.running.add_key("read:box/public/")
         self.writer = self.running.add_key("write:box/public/", "read:other/public/")
+        self.steward = self.running.add_key("admin:box/public/")
         self.running.restart()
         self.expect(self.running.request("PUT", "/other"), 200)
         shard = io.BytesIO()
@@ -854,6 +855,12 @@ class Rights(AbuseTest):
         for target in ("/box", "/leat/v1/buckets/box"):
             self.denied(self.writer, "DELETE", target)
 
+    def test_a_prefix_in_the_query_makes_no_right(self):
+        for target in ("/box?prefix=public/", "/other?prefix=public/", "/new?prefix=public/"):
+            self.denied(self.steward, "PUT", target)
+            self.denied(self.steward, "DELETE", target)
+        self.allowed(self.running.key, "GET", "/box/private/k")
+
     def test_sources_of_copies(self):
         for source in ("/box/public/k", "other/public/k", "other%2Fpublic%2Fk"):
             self.allowed(self.writer, "PUT", "/box/public/copy", b"", {"x-amz-copy-source": source})
@@ -903,6 +910,61 @@ class Rights(AbuseTest):
         self.assertNotIn("other", self.ask(self.reader, "GET", "/").texts("Name"))
         listed = self.allowed(self.reader, "GET", "/leat/v1/buckets").body
         self.assertNotIn(b"other", listed)
+
+
+class Batches(AbuseTest):
+    """Lists that hold nothing, and lists of those who may have nothing."""
+
+    def post(self, body, *lines):
+        head = b"\r\n".join([b"POST /leat/v1/batch HTTP/1.1", b"Host: " + self.running.host.encode(),
+                             b"x-leat-request: 1", *lines])
+        return self.running.send(head + b"\r\n\r\n" + body, "POST")
+
+    def test_empty(self):
+        for text in (b'{"bucket":"box","items":[]}', b'{"items":[]}', b'{"items":[]}' + b" " * 70000):
+            chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(text), text)
+            for reply in (self.post(text, b"Content-Length: %d" % len(text)),
+                          self.post(chunks, b"Transfer-Encoding: chunked")):
+                self.expect(reply, 200)
+                with tarfile.open(fileobj=io.BytesIO(reply.body)) as tar:
+                    self.assertEqual(tar.getnames(), [])
+        self.still_answers()
+
+
+class Strangers(AbuseTest):
+    """Who has no key, where one is needed."""
+
+    arguments = ()
+
+    def test_no_list_is_held(self):
+        # Refused by its head: the body is never read.
+        reply = self.running.send(b"POST /leat/v1/batch HTTP/1.1\r\nHost: " +
+                                  self.running.host.encode() + b"\r\nx-leat-request: 1\r\n"
+                                  b"Content-Length: 16000000\r\n\r\n", "POST")
+        self.expect(reply, 403)
+
+
+class WebPages(AbuseTest):
+    """What a page of somebody else makes a browser send to an open server."""
+
+    def test_changes(self):
+        self.expect(self.put("a"), 200)
+        body = b"<Delete><Object><Key>a</Key></Object></Delete>"
+        for host, origin in ((None, "http://evil.example"), ("evil.example", "http://evil.example"),
+                             (None, "null")):
+            for method, target, data in (("POST", "/box?delete", body), ("POST", "/box/a?uploads", b""),
+                                         ("PUT", "/box/a", b"theirs"), ("DELETE", "/box/a", b"")):
+                reply = self.running.request(method, target, data,
+                                             {"origin": origin, "content-type": "text/plain"},
+                                             anonymous=True, host=host)
+                self.expect(reply, 403)
+        self.assertEqual(self.expect(self.get("a"), 200).body, b"x")
+
+    def test_our_own(self):
+        reply = self.running.request("PUT", "/box/a", b"ours",
+                                     {"origin": f"http://{self.running.host}"}, anonymous=True)
+        self.expect(reply, 200)
+
 
 
 if __name__ == "__main__":

@@ -62,6 +62,30 @@ class Starting(ServerTest):
         self.assertNotIn("made a key", greeting)
         self.assertEqual(keys.read_text(), text)
 
+    def test_keys_that_are_added(self):
+        keys = self.root / "new-keys"
+
+        def add(*rights):
+            return subprocess.run([self.leat, "keys", "add", "--keys", keys, *rights],
+                                  capture_output=True, text=True, check=False)
+
+        first = add("read:images")
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertEqual(len(first.stdout.split()), 2)  # the key and its secret, nothing else
+        self.assertEqual(len([line for line in keys.read_text().splitlines()
+                              if not line.startswith("#")]), 1)
+        keys.write_text(keys.read_text().rstrip("\n"))  # as some editors leave it
+        self.assertEqual(add("write:results").returncode, 0)
+        listed = subprocess.run([self.leat, "keys", "ls", "--json", "--keys", keys],
+                                capture_output=True, text=True, check=True).stdout
+        self.assertEqual([key["rights"] for key in json.loads(listed)],
+                         ["read:images", "write:results"])
+        before = keys.read_text()
+        self.assertNotEqual(add("read:images/a#b").returncode, 0)
+        keys.chmod(0o644)
+        self.assertNotEqual(add("admin").returncode, 0)
+        self.assertEqual(keys.read_text(), before)
+
     def test_keys_that_others_can_read_are_refused(self):
         running = self.serve()
         running.stop()

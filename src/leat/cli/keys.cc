@@ -48,18 +48,19 @@ ExitCode run_add(Session& session, const KeysOptions& options) {
   if (!line) return session.fail("make a key", line.error());
   const auto key = http::parse_keys(*line);
   if (!key) return session.refuse(key.error().message(), "leat keys add --help");
-  Status status = ok_status();
-  if (http::read_key_file(options.file).failed_with(ErrorCode::kNotFound)) {
-    status = http::make_key_file(options.file);
+  if (key->size() != 1 || key->front().rights != rights) {
+    return session.refuse("a right holds no '#'", "leat keys add --help");
   }
-  if (status) status = http::append_to_key_file(options.file, *line);
+  const bool is_first = http::read_key_file(options.file).failed_with(ErrorCode::kNotFound);
+  const Status status = is_first ? http::make_key_file(options.file, *line)
+                                 : http::append_to_key_file(options.file, *line);
   if (!status) return session.fail("add a key", status.error());
   const http::KeyLine& made = key->front();
   if (session.output().is_json()) {
     session.output().json({{"key", made.id}, {"secret", made.secret}, {"rights", rights}});
   } else {
     session.output().line(made.id + " " + made.secret);
-    session.output().summary("a server that runs takes it when it is started again");
+    session.output().note("leat: a server that runs takes it when it is started again");
   }
   return ExitCode::kOk;
 }

@@ -105,7 +105,8 @@ Result<Keys> open_keys(const ServeOptions& options, const ServeSettings& setting
   }
   auto text = http::read_key_file(keys.file);
   if (text.failed_with(ErrorCode::kNotFound)) {
-    RETURN_IF_ERROR(http::make_key_file(keys.file));
+    ASSIGN_OR_RETURN(const std::string line, http::make_key("admin"));
+    RETURN_IF_ERROR(http::make_key_file(keys.file, line));
     keys.is_new = true;
     text = http::read_key_file(keys.file);
   }
@@ -154,7 +155,8 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   if (!keys) return session.fail("use the keys", keys.error(), "leat keys --help");
   auto store = open_store(session, options);
   if (!store) return session.fail("open the store", store.error());
-  const auto& domains = options.domains.empty() ? settings.domains : options.domains;
+  auto domains = options.domains.empty() ? settings.domains : options.domains;
+  for (std::string& domain : domains) domain = CLI::detail::to_lower(domain);
   const auto buckets = std::make_shared<http::Buckets>(*store);
   const auto access = std::make_shared<const http::Access>(keys->access);
   const auto stats = std::make_shared<http::RequestStats>();
@@ -171,8 +173,13 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
                                                                         : address->host;
   const std::string_view scheme = address->tls_certificate.empty() ? "http" : "https";
   const std::string url = fmt::format("{}://{}:{}", scheme, host, (*server)->port());
-  if (const Status status = (*store)->announce(url); !status) {
-    return session.fail("announce the server", status.error());
+  // A hint to those who find the store taken; on a full disk there is none.
+  const std::string_view store_scheme = address->tls_certificate.empty() ? "leat" : "leats";
+  const Status announced =
+      (*store)->announce(fmt::format("{}://{}:{}", store_scheme, host, (*server)->port()));
+  if (!announced) {
+    session.output().note(fmt::format("leat: nobody is told where the store is served: {}",
+                                      announced.error().message()));
   }
   native.set_server_counts([&server] { return (*server)->counts(); });
   greet(session, url, *keys, options);

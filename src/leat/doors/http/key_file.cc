@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "leat/doors/http/access.h"
-
 namespace leat::doors::http {
 namespace {
 
@@ -39,8 +37,7 @@ Status write_synced(int descriptor, const std::string& text, const std::string& 
 
 }  // namespace
 
-Status make_key_file(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string line, make_key("admin"));
+Status make_key_file(const std::string& path, const std::string& line) {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
@@ -54,9 +51,11 @@ Status make_key_file(const std::string& path) {
 }
 
 Status append_to_key_file(const std::string& path, const std::string& line) {
+  ASSIGN_OR_RETURN(const std::string old, read_key_file(path));  // and whether it is kept secret
   const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (file.get() < 0) return Error::from_errno(errno, "open " + path);
-  return write_synced(file.get(), line + "\n", path);
+  const bool has_open_line = !old.empty() && old.back() != '\n';
+  return write_synced(file.get(), (has_open_line ? "\n" : "") + line + "\n", path);
 }
 
 }  // namespace leat::doors::http

@@ -11,9 +11,9 @@ namespace leat::doors::http {
 using leat::http::default_key_file;
 using leat::http::read_key_file;
 
-// Makes the file with one key that may do everything. kAlreadyExists when there is one.
-Status make_key_file(const std::string& path);
-// Adds a line to it.
+// Makes the file with one key. kAlreadyExists when there is a file.
+Status make_key_file(const std::string& path, const std::string& line);
+// Adds a line to it. An error when others may read it.
 Status append_to_key_file(const std::string& path, const std::string& line);
 
 }  // namespace leat::doors::http

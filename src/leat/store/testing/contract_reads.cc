@@ -289,7 +289,8 @@ TEST_P(StoreContract, WhatABatchReadsNowIsWhatIsThere) {
     }
   }
   ASSERT_TRUE(succeeds(store().remove("batch-b", {}, context_)));
-  auto reads = reads_of({"batch-a", "batch-b", "none", ""});
+  const std::vector<std::string> others{"batch-a", "batch-b", "none", ""};
+  auto reads = reads_of(others);
   EXPECT_FALSE(store().read_batch_now(reads));
   for (std::size_t i = 1; i < reads.size(); ++i) {
     EXPECT_TRUE(fails_with(reads[i].result, ErrorCode::kCancelled));

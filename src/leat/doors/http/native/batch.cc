@@ -14,7 +14,11 @@
 namespace leat::doors::http::native {
 namespace {
 
-constexpr std::size_t kFirstGroupItems = 64;
+// On the event loop, and, where items may be large, on the pool.
+constexpr std::size_t kNowItems = 64;
+constexpr std::size_t kFirstGroupItems = 16;
+// Of all lists that a server holds at a time.
+constexpr std::uint64_t kMostListBytes = 256 << 20;
 // Objects are this long at most when a group is read on the event loop.
 constexpr std::size_t kNowBytes = (4 << 10) + 1;
 constexpr std::size_t kLeastGroupItems = 16;
@@ -51,7 +55,7 @@ class BatchSource final : public BodySource {
     has_begun_ = true;
     if (large_) {
       RETURN_IF_ERROR(stream(target, context));
-    } else {
+    } else if (!items().empty()) {
       if (at_ == reads_.size()) {
         RETURN_IF_ERROR(context.check());
         open_buckets();
@@ -98,9 +102,9 @@ class BatchSource final : public BodySource {
   // False, and nothing was done, unless all of it is small and need not be waited for.
   bool read_group_now() {
     // Of the thread: a group's bytes are copied from here at once.
-    thread_local std::array<std::byte, kFirstGroupItems * kNowBytes> space;
+    thread_local std::array<std::byte, kNowItems * kNowBytes> space;
     const std::size_t begin = group_end_;
-    const std::size_t count = std::min(kFirstGroupItems, items().size() - begin);
+    const std::size_t count = std::min(kNowItems, items().size() - begin);
     if (count == 0) return true;
     const BatchBucket& bucket = buckets_[items()[begin].bucket];
     if (!bucket.store || !bucket.is_open_as_a_whole) return false;
@@ -273,6 +277,7 @@ class BatchSource final : public BodySource {
 class Batch final : public Operation {
  public:
   using Operation::Operation;
+  ~Batch() override { services_.batch_list_bytes.fetch_sub(held_bytes_); }
 
   bool never_waits() const override {
     return request_.head->content_length().value_or(SIZE_MAX) <= kQuickListBytes;
@@ -286,6 +291,10 @@ class Batch final : public Operation {
     if (body_.empty()) {
       body_.reserve(std::min<std::uint64_t>(request_.head->content_length().value_or(0),
                                             wire::kMaxBatchBytes));
+    }
+    held_bytes_ += piece.size();
+    if (services_.batch_list_bytes.fetch_add(piece.size()) + piece.size() > kMostListBytes) {
+      return Error(ErrorCode::kUnavailable, "too many batches at a time");
     }
     body_.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     return ok_status();
@@ -326,6 +335,7 @@ class Batch final : public Operation {
   }
 
   std::string body_;
+  std::uint64_t held_bytes_ = 0;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Services {
   const Clock* clock = &Clock::system();
   MonotonicTime started{};
   std::atomic<bool> is_draining{false};
+  std::atomic<std::uint64_t> batch_list_bytes{0};  // of lists that are held
   Mutex mutex;
   std::function<Server::Counts()> server_counts GUARDED_BY(mutex);
 };

@@ -1,7 +1,7 @@
 #include "leat/doors/http/native/service.h"
 
 #include "leat/doors/http/counted_exchange.h"
-#include "leat/doors/http/native/guard.h"
+#include "leat/doors/http/guard.h"
 #include "leat/doors/http/s3/signature.h"
 
 namespace leat::doors::http::native {
@@ -82,6 +82,11 @@ Status NativeService::check_rights(const NativeRequest& request) const {
   const Route route = request.route.row->route;
   if (route == Route::kMetrics && options_.metrics == NativeOptions::Metrics::kForEveryone) {
     return ok_status();
+  }
+  // Whoever may read nothing sends no list, which the server would have to hold.
+  const bool is_nobody = request.signer.access_key.empty();
+  if (route == Route::kBatch && is_nobody && !services_.access->allows("", Right::kRead, "", "")) {
+    return Error(ErrorCode::kPermissionDenied, "this needs a key");
   }
   const auto right = right_of(route);
   if (!right) return ok_status();

@@ -12,19 +12,19 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, colon);
 }
 
-// The bucket that the host names; empty when it is the server's own name or a stranger's.
+}  // namespace
+
 std::string_view bucket_of_host(std::string_view host, std::span<const std::string> domains) {
   host = without_port(host);
   for (const std::string& domain : domains) {
-    if (host.size() > domain.size() + 1 && host.ends_with(domain) &&
-        host[host.size() - domain.size() - 1] == '.') {
-      return host.substr(0, host.size() - domain.size() - 1);
+    if (host.size() <= domain.size() + 1) continue;
+    const std::size_t dot = host.size() - domain.size() - 1;
+    if (host[dot] == '.' && leat::http::equals_ignoring_case(host.substr(dot + 1), domain)) {
+      return host.substr(0, dot);
     }
   }
   return {};
 }
-
-}  // namespace
 
 Result<Address> address_of(const leat::http::RequestHead& head,
                            std::span<const std::string> domains) {

@@ -18,6 +18,10 @@ struct Address {
   std::string key;     // empty: the bucket
 };
 
+// The bucket that a host names under one of `domains`, which are in lower case; empty when it is
+// the server's own name or a stranger's.
+std::string_view bucket_of_host(std::string_view host, std::span<const std::string> domains);
+
 // `domains`: the names under which buckets are hosts. kInvalidArgument for a malformed path.
 Result<Address> address_of(const leat::http::RequestHead& head,
                            std::span<const std::string> domains);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "leat/doors/http/counted_exchange.h"
+#include "leat/doors/http/guard.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/signature.h"
 #include "leat/http/range.h"
@@ -60,6 +61,9 @@ std::optional<PlainRead> plain_read(const RequestHead& head) {
       case 'i':
         if (leat::http::equals_ignoring_case(header.name.substr(0, 3), "if-")) return std::nullopt;
         break;
+      case 'o':
+        if (leat::http::equals_ignoring_case(header.name, "origin")) return std::nullopt;
+        break;
       case 'a':
         read.is_signed |= leat::http::equals_ignoring_case(header.name, "authorization");
         break;
@@ -95,20 +99,26 @@ std::string S3Service::next_request_id() {
 
 std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const QuickSpace& space) {
   const auto read = plain_read(head);
-  if (!read || !options_.domains.empty()) return std::nullopt;
+  if (!read) return std::nullopt;
   std::string_view path = head.path();
   path.remove_prefix(1);
-  const std::size_t slash = path.find('/');
-  if (slash == path.npos || slash + 1 == path.size()) return std::nullopt;
-  const auto bucket = buckets_.find(path.substr(0, slash));
+  std::string_view bucket_name = bucket_of_host(head.host(), options_.domains);
+  if (bucket_name.empty()) {
+    const std::size_t slash = path.find('/');
+    if (slash == path.npos) return std::nullopt;
+    bucket_name = path.substr(0, slash);
+    path.remove_prefix(slash + 1);
+  }
+  if (path.empty()) return std::nullopt;
+  const auto bucket = buckets_.find(bucket_name);
   if (!bucket) return std::nullopt;
   std::array<char, kMaxNameBytes> name_space;
-  const auto name = decode_into(path.substr(slash + 1), name_space);
+  const auto name = decode_into(path, name_space);
   if (!name) return std::nullopt;
   if (read->is_signed) {
     std::optional<S3Error> error;
     if (!parse(head, error).ok() || error) return std::nullopt;
-  } else if (!access_.allows("", Right::kRead, path.substr(0, slash), *name)) {
+  } else if (!access_.allows("", Right::kRead, bucket_name, *name)) {
     return std::nullopt;
   }
   const MonotonicTime begin = std::chrono::steady_clock::now();
@@ -171,6 +181,11 @@ Result<S3Request> S3Service::parse(const RequestHead& head, std::optional<S3Erro
   auto check = check_signature(request, secret_of, options_.clock->wall_ns() / 1'000'000'000);
   error = std::move(check.error);
   request.signer = std::move(check.signer);
+  // A browser tells the Origin of what a page sends.
+  if (!error && request.signer.access_key.empty() && head.header("origin")) {
+    const Status status = check_host_and_origin(head, options_.domains);
+    if (!status.ok()) error = S3Error{403, "AccessDenied", std::string(status.error().message())};
+  }
   if (!error) error = check_rights(request);
   return request;
 }
@@ -190,8 +205,10 @@ std::optional<S3Error> S3Service::check_rights(const S3Request& request) const {
         access_.allows_some(request.signer.access_key, Right::kWrite, address.bucket);
     return may_some ? std::nullopt : std::optional(denied);
   }
+  // Of a listing only what begins with its prefix is told.
+  const bool lists = method == Method::kGet && address.key.empty();
   const std::string_view name =
-      address.key.empty() ? request.query.find("prefix").value_or("") : address.key;
+      lists ? request.query.find("prefix").value_or("") : std::string_view(address.key);
   if (access_.allows(request.signer.access_key, right, address.bucket, name)) return std::nullopt;
   return denied;
 }

@@ -223,6 +223,22 @@ std::optional<S3Error> check_time(const Claim& claim, std::time_t signed_at, std
   return std::nullopt;
 }
 
+// Clients sign a day long with one key, whose derivation costs more than the rest.
+leat::http::Digest signing_key(const std::string& secret, const std::string& date,
+                               const std::string& region) {
+  struct Last {
+    std::string secret;
+    std::string date;
+    std::string region;
+    leat::http::Digest key{};
+  };
+  thread_local Last last;
+  if (last.secret != secret || last.date != date || last.region != region) {
+    last = {secret, date, region, leat::http::signing_key(secret, date, region)};
+  }
+  return last.key;
+}
+
 SignatureCheck check_claim(const S3Request& request, const Claim& claim, const SecretOf& secret_of,
                            std::time_t now) {
   const auto credential = split(claim.credential, '/');
@@ -255,7 +271,7 @@ SignatureCheck check_claim(const S3Request& request, const Claim& claim, const S
   if (*kind == PayloadKind::kHashed) signer.payload_hash = claim.payload_hash;
   signer.date = claim.date;
   signer.scope = fmt::format("{}/{}/s3/aws4_request", credential[1], credential[2]);
-  signer.signing_key = leat::http::signing_key(*secret, credential[1], credential[2]);
+  signer.signing_key = signing_key(*secret, std::string(credential[1]), std::string(credential[2]));
   signer.signature = hex(
       hmac_sha256(view(signer.signing_key), fmt::format("{}\n{}\n{}\n{}", kAlgorithm, signer.date,
                                                         signer.scope, hex(sha256(*canonical)))));

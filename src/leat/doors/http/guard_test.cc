@@ -1,8 +1,8 @@
-#include "leat/doors/http/native/guard.h"
+#include "leat/doors/http/guard.h"
 
 #include <gtest/gtest.h>
 
-namespace leat::doors::http::native {
+namespace leat::doors::http {
 namespace {
 
 TEST(Guard, KnowsItsOwnHosts) {
@@ -44,4 +44,4 @@ TEST(Guard, AsksForAHeaderThatPagesCannotSend) {
 }
 
 }  // namespace
-}  // namespace leat::doors::http::native
+}  // namespace leat::doors::http

@@ -1,4 +1,4 @@
-#include "leat/doors/http/native/guard.h"
+#include "leat/doors/http/guard.h"
 
 #include <arpa/inet.h>
 
@@ -6,7 +6,7 @@
 
 #include "leat/wire/object_headers.h"
 
-namespace leat::doors::http::native {
+namespace leat::doors::http {
 namespace {
 
 using leat::http::equals_ignoring_case;
@@ -41,7 +41,8 @@ bool is_own_host(std::string_view host, std::span<const std::string> names) {
                      [&](const std::string& own) { return equals_ignoring_case(own, name); });
 }
 
-Status check_sender(const leat::http::RequestHead& head, std::span<const std::string> names) {
+Status check_host_and_origin(const leat::http::RequestHead& head,
+                             std::span<const std::string> names) {
   if (!is_own_host(head.host(), names)) {
     return denied("this server is not called " + std::string(head.host()));
   }
@@ -51,6 +52,11 @@ Status check_sender(const leat::http::RequestHead& head, std::span<const std::st
       return denied("the request comes from a page of another site");
     }
   }
+  return ok_status();
+}
+
+Status check_sender(const leat::http::RequestHead& head, std::span<const std::string> names) {
+  RETURN_IF_ERROR(check_host_and_origin(head, names));
   const bool reads = head.method() == Method::kGet || head.method() == Method::kHead;
   if (!reads && !head.header(wire::kRequestHeader)) {
     return denied("a request without a signature needs the header \"x-leat-request: 1\"");
@@ -58,4 +64,4 @@ Status check_sender(const leat::http::RequestHead& head, std::span<const std::st
   return ok_status();
 }
 
-}  // namespace leat::doors::http::native
+}  // namespace leat::doors::http
