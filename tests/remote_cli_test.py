@@ -108,7 +108,9 @@ class LeatServerTest(ServedTest):
         keys = self.directory / ".config/leat/keys"
         elsewhere = keys.rename(self.directory / "elsewhere")
         self.assertIn(b"key", self.leat("ls", self.url, status=1))
+        self.assertIn(b"LEAT_KEYS", self.leat("ls", self.url, status=1))  # the advice
         self.environment["LEAT_KEYS"] = str(elsewhere)
+        self.leat("top", "--once", "--json", self.url)
         self.leat("ls", self.url)
         self.environment["LEAT_KEYS"] = str(keys)
         self.leat("ls", self.url, status=1)
@@ -138,6 +140,8 @@ class TlsServerTest(ServedTest):
         self.leat("cp", "-r", tree, f"{self.url}/photos/")
         self.leat("cp", "-r", f"{self.url}/photos/", self.directory / "back")
         subprocess.run(["diff", "-r", tree, self.directory / "back"], check=True)
+        for url in (self.url, self.url.replace("leats:", "https:")):
+            self.assertIn(b"requests_per_second", self.leat("top", "--once", "--json", url))
         # The certificate is for an address, not for this name.
         named = self.url.replace("127.0.0.1", "localhost")
         self.assertIn(b"certificate", self.leat("ls", named, status=1))
@@ -179,6 +183,14 @@ class WebServerTest(ServedTest):
         self.assertIn(b"only be read", self.leat("put", tree / "big.bin", f"{web}/x", status=1))
         self.assertIn(b"only be read", self.leat("rm", f"{web}/big.bin", status=1))
         self.leat("cat", f"{web}/none", status=1)
+
+    def test_errors_tell_no_secrets(self) -> None:
+        web = self.serve(self.make_tree())
+        place = web.removeprefix("http://")
+        for url in (f"{web}/none?token=hidden", f"http://user:hidden@{place}/none",
+                    f"{self.url}/none/none?keys=/hidden"):
+            told = self.leat("cat", url, status=1)
+            self.assertNotIn(b"hidden", told.replace(b"open /hidden", b""))
 
 
 if __name__ == "__main__":

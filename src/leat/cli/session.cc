@@ -1,6 +1,7 @@
 #include "leat/cli/session.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 #include <utility>
 
@@ -15,7 +16,45 @@ std::size_t job_count(std::size_t wanted) {
   return std::min(2 * cores, kMostDefaultJobs);
 }
 
-std::string_view usual_advice(ErrorCode code) {
+constexpr std::array<std::string_view, 4> kRemoteSchemes{"leat://", "leats://", "http://",
+                                                         "https://"};
+
+// Whether it is about a server and not about a disk.
+bool is_remote(std::string_view what) {
+  return std::any_of(kRemoteSchemes.begin(), kRemoteSchemes.end(),
+                     [&](std::string_view scheme) { return what.find(scheme) != what.npos; });
+}
+
+// URLs of servers without user names, passwords and queries, which may hold tokens.
+std::string without_secrets(std::string_view text) {
+  std::string result;
+  while (is_remote(text)) {
+    const std::size_t host = text.find("://") + 3;
+    result += text.substr(0, host);
+    const bool is_here = is_remote(text.substr(0, host));
+    text.remove_prefix(host);
+    if (!is_here) continue;
+    const std::string_view authority = text.substr(0, text.find_first_of("/?# "));
+    const std::size_t user = authority.rfind('@');
+    if (user != authority.npos) text.remove_prefix(user + 1);
+    result += text.substr(0, text.find_first_of("? "));
+    text.remove_prefix(std::min(text.find(' '), text.size()));
+  }
+  return result.append(text);
+}
+
+std::string_view remote_advice(ErrorCode code) {
+  if (code == ErrorCode::kPermissionDenied) {
+    return "use a key that may do this: LEAT_KEYS=FILE, or ?keys=FILE at the end of a leat:// URL";
+  }
+  if (code == ErrorCode::kUnavailable) {
+    return "is the server running? 'leat serve --data DIRECTORY' starts one";
+  }
+  return {};
+}
+
+std::string_view usual_advice(std::string_view what, ErrorCode code) {
+  if (is_remote(what) && !remote_advice(code).empty()) return remote_advice(code);
   switch (code) {
     case ErrorCode::kNotFound:
       return "'leat ls' on the folder above shows what is there";
@@ -69,7 +108,8 @@ ExitCode Session::fail(std::string_view what, const Error& error, std::string_vi
     output_.note("leat: interrupted");
     return ExitCode::kInterrupted;
   }
-  output_.error(what, error, advice.empty() ? usual_advice(error.code()) : advice);
+  output_.error(without_secrets(what), error,
+                advice.empty() ? usual_advice(what, error.code()) : advice);
   return ExitCode::kFailed;
 }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -10,9 +9,9 @@
 #include "leat/cli/live_screen.h"
 #include "leat/cli/top_figures.h"
 #include "leat/cli/verbs.h"
-#include "leat/doors/http/access.h"
-#include "leat/doors/http/key_file.h"
+#include "leat/http/authority.h"
 #include "leat/http/client.h"
+#include "leat/http/key_file.h"
 
 namespace leat::cli {
 namespace {
@@ -28,44 +27,27 @@ struct TopOptions {
   bool once = false;
 };
 
-// "http://HOST:PORT", "leat://HOST" or "HOST"; what stands behind it, such as "/leat", is nothing.
-Result<http::ClientOptions> address_of(const std::string& text) {
-  const bool has_scheme = text.find("://") != std::string::npos;
-  ASSIGN_OR_RETURN(const Url url, Url::parse(has_scheme ? text : "http://" + text));
-  if (url.scheme != "http" && url.scheme != "leat") {
-    return Error(ErrorCode::kInvalidArgument, "'" + text + "' is not http://HOST:PORT");
+// "http://HOST:PORT", "leats://HOST" or "HOST"; what stands behind it, such as "/leat", is nothing.
+Result<http::ClientOptions> client_options_of(const TopOptions& top) {
+  const bool has_scheme = top.url.find("://") != std::string::npos;
+  ASSIGN_OR_RETURN(const Url url, Url::parse(has_scheme ? top.url : "leat://" + top.url));
+  const bool is_web = url.scheme == "http" || url.scheme == "https";
+  const bool is_tls = url.scheme == "https" || url.scheme == "leats";
+  if (!is_web && !is_tls && url.scheme != "leat") {
+    return Error(ErrorCode::kInvalidArgument, "'" + top.url + "' is not http://HOST:PORT");
   }
-  http::ClientOptions options;
   constexpr std::uint16_t kUsualPort = 9000;
-  if (!has_scheme || url.scheme == "leat") options.port = kUsualPort;
-  std::string_view host = url.authority;
-  const std::size_t bracket = host.rfind(']');
-  const std::size_t colon = host.rfind(':');
-  if (colon != host.npos && (bracket == host.npos || colon > bracket)) {
-    const std::string_view port = host.substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
-    if (error != std::errc() || end != port.data() + port.size()) {
-      return Error(ErrorCode::kInvalidArgument, "'" + text + "' has no such port");
-    }
-    host = host.substr(0, colon);
+  const std::uint16_t web_port = is_tls ? 443 : 80;
+  ASSIGN_OR_RETURN(const auto authority,
+                   http::parse_authority(url.authority, is_web ? web_port : kUsualPort));
+  http::ClientOptions options;
+  options.host = authority.host;
+  options.port = authority.port;
+  options.attempts = 2;
+  if (is_tls) {
+    ASSIGN_OR_RETURN(options.tls, http::TlsTrust::system());
   }
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return Error(ErrorCode::kInvalidArgument, "'" + text + "' names no host");
-  options.host = host;
   return options;
-}
-
-// The first key of the file. Without a file of the user's own, none: the server may not want one.
-Result<http::SigningKeys> find_keys(const TopOptions& options) {
-  const std::string path = options.keys.empty() ? doors::http::default_key_file() : options.keys;
-  http::SigningKeys keys;
-  if (path.empty()) return keys;
-  const auto text = doors::http::read_key_file(path);
-  if (options.keys.empty() && text.failed_with(ErrorCode::kNotFound)) return keys;
-  if (!text) return text.error();
-  ASSIGN_OR_RETURN(const auto lines, doors::http::parse_keys(*text));
-  if (!lines.empty()) keys = {lines.front().id, lines.front().secret};
-  return keys;
 }
 
 Result<StatsSample> ask(http::Client& client, const Context& context) {
@@ -159,12 +141,11 @@ ExitCode run_top(Session& session, const TopOptions& options) {
   if (!interval || *interval < milliseconds(100)) {
     return session.refuse("--interval is a time of 100ms or more", "leat top --interval 2s");
   }
-  auto client_options = address_of(options.url);
+  auto client_options = client_options_of(options);
   if (!client_options) return session.refuse(client_options.error().message(), "leat top --help");
-  auto keys = find_keys(options);
+  auto keys = http::find_signing_keys(options.keys);
   if (!keys) return session.fail("use the keys", keys.error(), "leat keys --help");
   client_options->keys = *std::move(keys);
-  client_options->attempts = 2;
   http::Client client(*std::move(client_options));
   return watch(session, options, std::chrono::duration_cast<milliseconds>(*interval), client);
 }
@@ -173,15 +154,16 @@ ExitCode run_top(Session& session, const TopOptions& options) {
 
 void add_top(CLI::App& app, Verb& chosen) {
   auto options = std::make_shared<TopOptions>();
-  CLI::App& verb = add_verb(
-      app, chosen, "top", "Watch what a server does: rates, latencies, drives",
-      "  leat top\n"
-      "  leat top http://127.0.0.1:9000\n"
-      "  leat top --once --json | jq .total.requests_per_second\n"
-      "  leat top --interval 10s >> figures.txt\n"
-      "\nThe key is the first one of ~/.config/leat/keys. In a terminal, q or Ctrl-C leaves; in a\n"
-      "pipe there is a table each interval.\n",
-      options, run_top);
+  CLI::App& verb =
+      add_verb(app, chosen, "top", "Watch what a server does: rates, latencies, drives",
+               "  leat top\n"
+               "  leat top http://127.0.0.1:9000\n"
+               "  leat top --once --json | jq .total.requests_per_second\n"
+               "  leat top --interval 10s >> figures.txt\n"
+               "\nThe key is that of --keys, of LEAT_KEYS or of ~/.config/leat/keys. In a "
+               "terminal, q or Ctrl-C leaves; in a\n"
+               "pipe there is a table each interval.\n",
+               options, run_top);
   verb.add_option("url", options->url, "the server; http://127.0.0.1:9000 by default")
       ->type_name("URL");
   verb.add_option("--keys", options->keys, "the file of keys")->type_name("FILE");
