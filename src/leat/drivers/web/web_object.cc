@@ -132,6 +132,8 @@ std::string range_header(ByteRange range) {
   return fmt::format("bytes={}-{}", range.offset, range.offset + range.length - 1);
 }
 
+constexpr std::uint64_t kStepBytes = 16 << 20;
+
 Result<Slice> try_part(WebClient& client, const WebUrl& url, ByteRange range,
                        std::span<std::byte> target, const Context& context) {
   WebRequest request;
@@ -153,18 +155,25 @@ Result<Slice> try_part(WebClient& client, const WebUrl& url, ByteRange range,
     ASSIGN_OR_RETURN(size, size_of(answer));
   }
   const ByteRange wanted = range.within(size);
+  const auto read_first = [&](std::span<std::byte> part) {
+    return is_part ? answer.connection->read_all(part, context)
+                   : read_behind(answer, wanted.offset, part, context);
+  };
   Slice slice;
-  if (target.empty()) {
-    auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(wanted.length));
-    target = *bytes;
+  if (!target.empty()) {
+    target = target.first(static_cast<std::size_t>(wanted.length));
+    if (!target.empty()) RETURN_IF_ERROR(read_first(target));
+    slice.bytes = target;
+  } else {
+    // Memory for what comes, not for what a stranger says will come.
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    for (std::uint64_t done = 0; done < wanted.length; done = bytes->size()) {
+      bytes->resize(static_cast<std::size_t>(std::min(wanted.length, done + kStepBytes)));
+      const auto part = std::span(*bytes).subspan(static_cast<std::size_t>(done));
+      RETURN_IF_ERROR(done == 0 ? read_first(part) : answer.connection->read_all(part, context));
+    }
+    slice.bytes = *bytes;
     slice.owner = std::move(bytes);
-  }
-  target = target.first(static_cast<std::size_t>(wanted.length));
-  slice.bytes = target;
-  if (is_part) {
-    RETURN_IF_ERROR(answer.connection->read_all(target, context));
-  } else if (!target.empty()) {
-    RETURN_IF_ERROR(read_behind(answer, wanted.offset, target, context));
   }
   answer.finish(context);
   return slice;
