@@ -89,6 +89,7 @@ class Server:
         self.root = pathlib.Path(self._scratch.name)
         self._environment = dict(os.environ, HOME=str(self.root))
         self._fill()
+        self.leat("keys", "add", "admin")  # the first one is that of the commands
         self.limited_key = self.leat("keys", "add", "read:empty").split()[:2]
         if lose_a_drive:
             self.leat("drive", "add", f"leat+local://{self.root}/store", str(self.root / "second"))
