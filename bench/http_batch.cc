@@ -141,6 +141,7 @@ class RedisBatches final : public Asker {
       return Error(ErrorCode::kUnavailable, "no Redis");
     }
     std::vector<std::string> names;
+    names.reserve(numbers.size());
     for (const std::uint64_t number : numbers) names.push_back(name_of(number));
     std::vector<const char*> words{"HMGET", options_.hash.c_str()};
     std::vector<std::size_t> lengths{5, options_.hash.size()};

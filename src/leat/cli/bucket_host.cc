@@ -13,6 +13,7 @@ class LocalHost final : public BucketHost {
   Result<std::vector<Bucket>> list(const Context& context) override {
     ASSIGN_OR_RETURN(const auto infos, store_->list_buckets(context));
     std::vector<Bucket> buckets;
+    buckets.reserve(infos.size());
     for (const local::BucketInfo& info : infos) {
       buckets.push_back({info.name, info.options.durability, info.created_ns});
     }
@@ -45,6 +46,7 @@ class ServerHost final : public BucketHost {
   Result<std::vector<Bucket>> list(const Context& context) override {
     ASSIGN_OR_RETURN(const auto infos, server_->list_buckets(context));
     std::vector<Bucket> buckets;
+    buckets.reserve(infos.size());
     for (const LeatServer::Bucket& info : infos) {
       buckets.push_back({info.name, info.durability, info.created_ns});
     }

@@ -63,10 +63,9 @@ Result<Answer> Operation::perform_checked(const Context& context) {
 
 Answer Operation::respond(const Context& context) {
   auto performed = perform_checked(context);
-  Answer answer = performed.ok() ? *std::move(performed)
-                                 : error_answer(performed.error(), request_.head->method());
-  if (performed.ok()) answer.headers += kBrowserLines;
-  return answer;
+  if (!performed.ok()) return error_answer(performed.error(), request_.head->method());
+  performed->headers += kBrowserLines;
+  return *std::move(performed);
 }
 
 Result<std::shared_ptr<ObjectStore>> Operation::bucket() {

@@ -7,7 +7,7 @@ bool XmlOperation::wants_body() const {
 }
 
 Status XmlOperation::consume(std::span<const std::byte> piece, const Context& /*context*/) {
-  const Status status = body_.feed(piece, [&](std::span<const std::byte> bytes) -> Status {
+  Status status = body_.feed(piece, [&](std::span<const std::byte> bytes) -> Status {
     if (document_.size() + bytes.size() > kMostXmlBytes) return ErrorCode::kTooLarge;
     document_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return ok_status();
