@@ -188,7 +188,7 @@ Status Client::Upload::finish(const Context& context, const Taker& take) {
     if (!status.ok() && !status.failed_with(ErrorCode::kUnavailable)) return status;
   }
   RETURN_IF_ERROR(connection_->read_head(ClientConnection::Body::kAsSaid, context));
-  const Status status = take(*connection_);
+  Status status = take(*connection_);
   if (status.ok() && !is_cut_) {
     connection_->finish(context);
     client_.keep(std::move(connection_));

@@ -37,7 +37,7 @@ std::string environment(const char* name) {
 // Takes the first word off `line`; empty when there is none.
 std::string take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.size(), line.find_first_not_of(kSpaces)));
-  const std::string word(line.substr(0, line.find_first_of(kSpaces)));
+  std::string word(line.substr(0, line.find_first_of(kSpaces)));
   line.remove_prefix(word.size());
   return word;
 }

@@ -335,7 +335,7 @@ Status Engine::commit(const std::shared_ptr<Drive>& drive, Change& change, const
                  "the drives of the store changed while the object was written; write it again");
   }
   if (!is_settled()) RETURN_IF_ERROR(bring_home(change, to, context));
-  const Status committed = to->commit(change, context);
+  Status committed = to->commit(change, context);
   open_objects_.drop(hash_key(change.record.key), change.record.key);
   return committed;
 }

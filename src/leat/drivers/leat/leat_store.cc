@@ -89,7 +89,7 @@ class LeatStore final : public ObjectStore {
     add_durability(request, options.durability);
     request.repeat = ClientRequest::Repeat::kUnsafe;
     const auto done = [](ClientConnection&) { return ok_status(); };
-    const Status status = server_->ask(request, context, done);
+    Status status = server_->ask(request, context, done);
     const bool may_repeat = options.precondition.kind == Precondition::Kind::kNone;
     if (!status.failed_with(ErrorCode::kUnavailable) || !may_repeat) return status;
     // It may have happened or not. Once more is as good as once.

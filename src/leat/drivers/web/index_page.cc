@@ -109,8 +109,8 @@ std::string unescape_html(std::string_view text) {
     text.remove_prefix(ampersand);
     if (text.empty()) break;
     const std::size_t end = text.find(';');
-    if (end != text.npos && end <= kLongestEntity &&
-        append_entity(plain, text.substr(1, end - 1))) {
+    // Without a ';' it is far beyond every entity.
+    if (end <= kLongestEntity && append_entity(plain, text.substr(1, end - 1))) {
       text.remove_prefix(end + 1);
     } else {
       plain += '&';
