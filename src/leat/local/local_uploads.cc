@@ -384,8 +384,8 @@ Status LocalUploads::end(Engine& engine, std::string_view name, std::string_view
     // The upload's record, on another drive perhaps, must outlast its parts in a power cut; the
     // last sync is that of all.
     const bool is_last = i + 1 == parts.size();
-    Status removed = engine.remove(
-        parts[i].first, {}, is_last ? Durability::kDisk : Durability::kMemory, context);
+    Status removed = engine.remove(parts[i].first, {},
+                                   is_last ? Durability::kDisk : Durability::kMemory, context);
     if (!removed.ok() && !removed.failed_with(ErrorCode::kNotFound)) return removed;
   }
   const Status removed = engine.remove(key, {}, durability, context);
