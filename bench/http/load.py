@@ -89,5 +89,5 @@ def run_wrk(server: servers.Server, script: str, seconds: int, connections: int 
         raise RuntimeError(f"{server.name}: {errors[0]}")
     requests = int(re.search(r"(\d+) requests in", output)[1])
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1])
-    p99 = seconds_of(re.search(r"99%\s+(\S+)", output)[1])
+    p99 = seconds_of(re.search(r"(?m)^\s+99%\s+(\S+)", output)[1])
     return Load(requests, rate, used / requests * 1e6, p99 * 1e6)
