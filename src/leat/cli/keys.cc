@@ -4,7 +4,7 @@
 
 #include "leat/cli/verbs.h"
 #include "leat/doors/http/access.h"
-#include "leat/doors/http/key_file.h"
+#include "leat/http/key_file.h"
 
 namespace leat::cli {
 namespace {
@@ -12,12 +12,12 @@ namespace {
 namespace http = doors::http;
 
 struct KeysOptions {
-  std::string file = http::default_key_file();
+  std::string file = leat::http::default_key_file();
   std::vector<std::string> rights;
 };
 
 Result<std::vector<http::KeyLine>> read_keys(const std::string& file) {
-  ASSIGN_OR_RETURN(const std::string text, http::read_key_file(file));
+  ASSIGN_OR_RETURN(const std::string text, leat::http::read_key_file(file));
   return http::parse_keys(text);
 }
 
@@ -51,9 +51,9 @@ ExitCode run_add(Session& session, const KeysOptions& options) {
   if (key->size() != 1 || key->front().rights != rights) {
     return session.refuse("a right holds no '#'", "leat keys add --help");
   }
-  const bool is_first = http::read_key_file(options.file).failed_with(ErrorCode::kNotFound);
-  const Status status = is_first ? http::make_key_file(options.file, *line)
-                                 : http::append_to_key_file(options.file, *line);
+  const bool is_first = leat::http::read_key_file(options.file).failed_with(ErrorCode::kNotFound);
+  const Status status = is_first ? leat::http::make_key_file(options.file, *line)
+                                 : leat::http::append_to_key_file(options.file, *line);
   if (!status) return session.fail("add a key", status.error());
   const http::KeyLine& made = key->front();
   if (session.output().is_json()) {

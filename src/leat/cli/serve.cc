@@ -10,12 +10,12 @@
 #include "leat/base/units.h"
 #include "leat/cli/verbs.h"
 #include "leat/doors/http/front.h"
-#include "leat/doors/http/key_file.h"
 #include "leat/doors/http/native/service.h"
 #include "leat/doors/http/page/service.h"
 #include "leat/doors/http/s3/service.h"
 #include "leat/doors/http/server.h"
 #include "leat/doors/http/upload_sweeper.h"
+#include "leat/http/key_file.h"
 
 namespace leat::cli {
 namespace {
@@ -99,16 +99,16 @@ Result<Keys> open_keys(const ServeOptions& options, const ServeSettings& setting
   if (options.anonymous == "write") anonymous = Anonymous::kWrite;
   keys.access = http::Access(anonymous);
   keys.file = options.keys.empty() ? settings.keys : options.keys;
-  if (keys.file.empty()) keys.file = http::default_key_file();
+  if (keys.file.empty()) keys.file = leat::http::default_key_file();
   if (keys.file.empty()) {
     return Error(ErrorCode::kInvalidArgument, "neither --keys nor HOME says where keys are kept");
   }
-  auto text = http::read_key_file(keys.file);
+  auto text = leat::http::read_key_file(keys.file);
   if (text.failed_with(ErrorCode::kNotFound)) {
     ASSIGN_OR_RETURN(const std::string line, http::make_key("admin"));
-    RETURN_IF_ERROR(http::make_key_file(keys.file, line));
+    RETURN_IF_ERROR(leat::http::make_key_file(keys.file, line));
     keys.is_new = true;
-    text = http::read_key_file(keys.file);
+    text = leat::http::read_key_file(keys.file);
   }
   if (!text) return text.error();
   if (const Status status = keys.access.add_keys(*text); !status) {
@@ -142,7 +142,7 @@ void greet(Session& session, const std::string& url, const Keys& keys,
   if (keys.is_new) session.output().line("made a key, kept in " + keys.file);
   session.output().line(
       fmt::format("try: eval \"$(leat keys env{})\" && aws --endpoint-url {} s3 ls",
-                  keys.file == http::default_key_file() ? "" : " --keys " + keys.file, url));
+                  keys.file == leat::http::default_key_file() ? "" : " --keys " + keys.file, url));
   session.output().line(fmt::format("look: {}/leat, or leat top {}", url, url));
 }
 

@@ -19,6 +19,11 @@ std::string default_key_file();
 // The text of the file. kPermissionDenied when others may read it too.
 Result<std::string> read_key_file(const std::string& path);
 
+// Makes the file with one key. kAlreadyExists when there is a file.
+Status make_key_file(const std::string& path, const std::string& line);
+// Adds a line to it. An error when others may read it.
+Status append_to_key_file(const std::string& path, const std::string& line);
+
 // The key of the first line that has one.
 std::optional<SigningKeys> first_key(std::string_view text);
 

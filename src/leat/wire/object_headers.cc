@@ -8,9 +8,12 @@
 #include "leat/base/hex.h"
 #include "leat/base/url.h"
 #include "leat/http/date.h"
+#include "leat/http/etag.h"
 
 namespace leat::wire {
 namespace {
+
+using http::unquoted;
 
 constexpr std::string_view kMetaPrefix = "x-leat-meta-";
 constexpr std::string_view kHeaderPrefix = "x-leat-header-";
@@ -57,13 +60,6 @@ std::optional<std::string_view> find(std::span<const http::Header> headers,
     if (http::equals_ignoring_case(header.name, lower_case_name)) return header.value;
   }
   return std::nullopt;
-}
-
-std::string_view unquoted(std::string_view etag) {
-  if (etag.size() >= 2 && etag.starts_with('"') && etag.ends_with('"')) {
-    return etag.substr(1, etag.size() - 2);
-  }
-  return etag;
 }
 
 Error missing(std::string_view header) {

@@ -5,12 +5,14 @@
 #include <array>
 
 #include "leat/doors/http/native/operation.h"
+#include "leat/http/etag.h"
 #include "leat/http/range.h"
 #include "leat/wire/object_headers.h"
 
 namespace leat::doors::http::native {
 namespace {
 
+using leat::http::matches_etag;
 using leat::http::Method;
 
 // Up to this size an answer is read at once and leaves in one piece with its head.
@@ -40,21 +42,6 @@ std::string content_lines(const ObjectInfo& info) {
     }
   }
   return lines + fmt::format("Content-Type: {}\r\nAccept-Ranges: bytes\r\n", type);
-}
-
-// Whether one of the etags in `list`, "*" or quoted and separated by commas, is `etag`.
-bool matches_etag(std::string_view list, std::string_view etag) {
-  if (list == "*") return true;
-  const std::string quoted = fmt::format("\"{}\"", etag);
-  while (!list.empty()) {
-    std::string_view one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), one.size() + 1));
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (one.starts_with("W/")) one.remove_prefix(2);
-    if (one == quoted) return true;
-  }
-  return false;
 }
 
 class GetObject final : public Operation {

@@ -9,28 +9,7 @@
 #include "leat/http/date.h"
 
 namespace leat::doors::http::s3 {
-namespace {
-
-// Whether one of the etags in `list`, "*" or quoted and separated by commas, is `etag`.
-bool matches_etag(std::string_view list, std::string_view etag) {
-  if (list == "*") return true;
-  while (!list.empty()) {
-    std::string_view one = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), one.size() + 1));
-    while (one.starts_with(' ')) one.remove_prefix(1);
-    while (one.ends_with(' ')) one.remove_suffix(1);
-    if (one.starts_with("W/")) one.remove_prefix(2);
-    if (unquoted(one) == etag) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-std::string_view unquoted(std::string_view etag) noexcept {
-  if (etag.size() < 2 || !etag.starts_with('"') || !etag.ends_with('"')) return etag;
-  return etag.substr(1, etag.size() - 2);
-}
+using leat::http::matches_etag;
 
 Verdict judge(const leat::http::RequestHead& head, std::string_view prefix,
               const ObjectInfo& info) {

@@ -5,13 +5,13 @@
 #include <string_view>
 
 #include "leat/base/result.h"
+#include "leat/http/etag.h"
 #include "leat/http/request_head.h"
 #include "leat/store/object_store.h"
 
 namespace leat::doors::http::s3 {
 
-// Without the quotes, if it has some.
-std::string_view unquoted(std::string_view etag) noexcept;
+using leat::http::unquoted;
 
 enum class Verdict : std::uint8_t { kGo, kFailed, kUnchanged };
 
