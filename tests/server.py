@@ -192,6 +192,41 @@ class ServerTest(unittest.TestCase):
             time.sleep(0.02)
 
 
+class AbuseTest(ServerTest):
+    """A server with a bucket, and nothing asked of who writes to it."""
+
+    arguments = ("--anonymous", "write")
+    config = ""
+
+    def setUp(self):
+        super().setUp()
+        self.running = self.serve(*self.arguments, config=self.config)
+        self.expect(self.running.request("PUT", "/box"), 200)
+
+    def put(self, key, body=b"x", **options):
+        return self.running.request("PUT", f"/box/{urllib.parse.quote(key)}", body, **options)
+
+    def get(self, key, **options):
+        return self.running.request("GET", f"/box/{urllib.parse.quote(key)}", **options)
+
+    def still_answers(self):
+        self.assertIsNone(self.running.process.poll(), self.running.log.read_text())
+        self.expect(self.running.request("GET", "/leat/v1/health", anonymous=True), 200)
+
+    def all_answers(self, raw):
+        """Everything that comes back on one connection until the server closes it."""
+        with self.running.connect() as stream:
+            stream.sendall(raw)
+            stream.shutdown(socket.SHUT_WR)
+            answer = b""
+            try:
+                while piece := stream.recv(1 << 16):
+                    answer += piece
+            except ConnectionResetError:
+                pass
+            return answer
+
+
 def main(arguments: list[str]) -> None:
     """Runs the tests of the calling module: LEAT [unittest arguments]."""
     if len(arguments) < 2:
