@@ -110,11 +110,13 @@ class Reader {
     if (skip("</")) return read_end();
     if (!skip("<")) return malformed("no element");
     ASSIGN_OR_RETURN(const std::string_view name, read_name());
+    const std::string_view local_name = name.substr(name.find(':') + 1);  // npos + 1 is 0
+    if (local_name.empty()) return malformed("a name is missing");
     if (open_.size() == kMostXmlDepth) return malformed("too deep");
     has_root_ = true;
     open_.push_back({path_.size(), name, {}});
     if (!path_.empty()) path_ += '/';
-    path_ += name.substr(name.find(':') + 1);  // npos + 1 is 0
+    path_ += local_name;
     return read_attributes();
   }
 

@@ -49,6 +49,8 @@ TEST(XmlReader, RefusesWhatItNeedNotUnderstand) {
                                "<a b='1'c='2'/>",
                                "<>",
                                "< a/>",
+                               "<a:/>",
+                               "<:></:>",
                                "<a><b></a></b>",
                                "<a>&nbsp;</a>",
                                "<a>&</a>",
