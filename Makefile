@@ -11,10 +11,6 @@ STAGES ?=
 FUZZ_SECONDS ?= 60
 KILLS ?= 10000
 
-# A second clone of the same code finds what the first compiled.
-export CCACHE_BASEDIR ?= $(CURDIR)
-export CCACHE_NOHASHDIR ?= 1
-
 .PHONY: help deps build test test-deep test-peers kill-storm demo bench format tidy clean
 
 help: ## list the targets
@@ -54,7 +50,7 @@ format: ## lay out the sources by .clang-format
 
 tidy: build/release/build.ninja ## run clang-tidy
 	@$(DEPS) deep
-	@scripts/tidy.sh
+	@scripts/tidy.py
 
 clean: ## remove everything that was built
 	rm -rf build

@@ -32,7 +32,7 @@ stage_format() { scripts/format.sh --check; }
 stage_scripts() {
   git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck
 }
-stage_tidy() { scripts/tidy.sh; }
+stage_tidy() { scripts/tidy.py; }
 
 stage_storms() {
   build release
