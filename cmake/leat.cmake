@@ -15,8 +15,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(leat_options INTERFACE -Wthread-safety)
-  # A precompiled header that was made again is the same to ccache.
-  target_compile_options(leat_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
 if(LEAT_SANITIZE)
   # Without no-recover undefined behaviour is only printed, and the test passes.
@@ -29,8 +27,12 @@ target_link_libraries(leat_options INTERFACE fmt::fmt Threads::Threads)
 
 # leat_precompile(NAME FIRST HEADER…): the target NAME parses these headers once for all its files, or
 # takes what the target FIRST, of the same kind, has parsed. It only saves time: every file includes
-# what it uses, and clang-tidy, which knows nothing of this, would not compile one that does not.
+# what it uses. Clang's hold the place of the clone, so that ccache would know nothing of another one:
+# it goes without, and finds the file that does not include what it uses.
 function(leat_precompile NAME FIRST)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
   if(TARGET ${FIRST} AND NOT NAME STREQUAL FIRST)
     target_precompile_headers(${NAME} REUSE_FROM ${FIRST})
   else()
