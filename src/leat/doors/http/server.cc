@@ -191,6 +191,7 @@ void Loop::handle(const epoll_event& event) {
     Client& client = *static_cast<Client*>(event.data.ptr);
     if (client.is_gone) return;
     if ((event.events & (EPOLLHUP | EPOLLERR)) != 0) client.connection.cancel();
+    if ((event.events & EPOLLRDHUP) != 0) client.connection.end_input();
     if (client.is_in_pool) {
       client.has_event = true;
       return;
@@ -300,6 +301,8 @@ void Loop::advance(Client& client) {
 
 void Loop::submit(Client& client) {
   client.is_in_pool = true;
+  // The end that came before the request got here: it is not told twice.
+  if (client.connection.has_input_ended()) client.connection.end_input();
   shared_.in_pool.fetch_add(1, std::memory_order_relaxed);
   shared_.pool.submit([this, &client] {
     client.want = client.connection.run_on_pool();
