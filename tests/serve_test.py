@@ -125,12 +125,46 @@ class Starting(ServerTest):
 
     def test_a_port_that_is_taken_is_told(self):
         running = self.serve()
-        second = subprocess.run(
-            [self.leat, "serve", "--data", self.root / "other", "--keys", running.keys, "--listen",
-             f"127.0.0.1:{running.port}"], capture_output=True, check=False,
-            timeout=server.PATIENCE_S)
-        self.assertNotEqual(second.returncode, 0)
-        self.assertIn(b"--listen", second.stderr)
+        other = self.root / "other"
+        for listen in (f"127.0.0.1:{running.port}", f":{running.port}"):
+            second = subprocess.run(
+                [self.leat, "serve", "--data", other / "data", "--keys", other / "keys", "--listen",
+                 listen], capture_output=True, check=False, timeout=server.PATIENCE_S)
+            self.assertNotEqual(second.returncode, 0)
+            self.assertIn(b"--listen", second.stderr)
+            # Nothing was made for a server that never was.
+            self.assertFalse(other.exists())
+
+    def test_addresses(self):
+        get = b"GET /leat/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try:
+            with socket.create_server(("::1", 0), family=socket.AF_INET6):
+                has_v6 = True
+        except OSError:
+            has_v6 = False
+        expected = {":0": ["127.0.0.1"] + ["::1"] * has_v6, "0.0.0.0:0": ["127.0.0.1"]}
+        if has_v6:
+            expected["[::1]:0"] = ["::1"]
+        for number, (listen, addresses) in enumerate(expected.items()):
+            running = self.serve("--listen", listen, root=self.make_root(str(number)))
+            for address in ("127.0.0.1", "::1"):
+                try:
+                    with socket.create_connection((address, running.port)) as stream:
+                        self.assertIn(address, addresses, listen)
+                        stream.sendall(get)
+                        self.expect(read_reply(stream), 200)
+                except OSError:
+                    self.assertNotIn(address, addresses, listen)
+            # The address that is told works.
+            listed = subprocess.run([self.leat, "bucket", "ls", running.url.replace("http", "leat")],
+                                    capture_output=True, check=False,
+                                    env=dict(os.environ, LEAT_KEYS=str(running.keys)))
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+
+    def make_root(self, name):
+        root = self.root / name
+        root.mkdir()
+        return root
 
     def test_secrets_are_not_logged(self):
         running = self.serve(config='[log]\nlevel = "debug"\n')

@@ -65,7 +65,9 @@ class Server:
 
     def start(self) -> None:
         command = [self.leat, "--config", self.config, "--json", "serve", "--data", self.data,
-                   "--keys", self.keys, "--listen", "127.0.0.1:0", *self.arguments]
+                   "--keys", self.keys, *self.arguments]
+        if "--listen" not in self.arguments:
+            command += ["--listen", "127.0.0.1:0"]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
                                             env=dict(os.environ, HOME=str(self.root)))
