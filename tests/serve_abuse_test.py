@@ -25,7 +25,7 @@ class Smuggling(AbuseTest):
     """Shapes on which a proxy in front and a server behind have disagreed where a request ends.
     Each is refused, and what follows it on the connection is never taken for a request."""
 
-    NEXT = b"GET /leat/v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
+    NEXT = b"GET /leat/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
     def refused(self, raw, statuses=(400,)):
         answer = self.all_answers(raw + self.NEXT)
@@ -100,7 +100,8 @@ class Smuggling(AbuseTest):
         self.expect(self.running.request("DELETE", "/box/victim"), 204)
 
     def test_what_is_left_of_a_refused_body_is_no_request(self):
-        head = self.running.signed_head("PUT", "/none/k", {"content-length": str(len(self.NEXT))})
+        head = self.running.signed_head("PUT", "/none/k", {
+            "content-length": str(len(self.NEXT)), "connection": "close"})
         answer = self.all_answers(head + self.NEXT)
         self.assertEqual(len(ANSWER.findall(answer)), 1, answer)
         answer = self.all_answers(b"PUT /box/victim HTTP/1.1\r\nHost: x\r\nAuthorization: junk\r\n"
@@ -355,7 +356,8 @@ class Headers(AbuseTest):
 
     def lines(self, target):
         """The lines of an answer's head, as they come over the wire."""
-        answer = self.all_answers(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        answer = self.all_answers(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n"
+                                  "Connection: close\r\n\r\n".encode())
         head, _, body = answer.partition(b"\r\n\r\n")
         return head.split(b"\r\n"), body
 

@@ -187,6 +187,42 @@ class Vanishing(ServerTest):
         self.check_nothing_is_left(descriptors, disk)
 
 
+class Closing(ServerTest):
+    """A client that closes while its request waits in the pool cancels it."""
+
+    def test_what_it_asked_for_is_not_done(self):
+        running = self.serve("--anonymous", "read")
+        self.expect(running.request("PUT", "/box"), 200)
+        self.expect(running.request("PUT", "/box/there", bytes(1 << 20)), 200)
+        copy = running.signed_head("PUT", "/box/copy", {
+            "x-amz-copy-source": "/box/there", "content-length": "0"})
+        get = b"GET /box/there HTTP/1.1\r\nHost: x\r\n\r\n"
+        with running.connect() as half, running.connect() as whole:
+            for stream in (half, whole):
+                stream.sendall(get)
+                self.expect(read_reply(stream), 200)
+            # The server finds the request and the end of the connection at once.
+            with running.stopped():
+                half.sendall(get + copy)
+                half.shutdown(socket.SHUT_WR)
+                whole.sendall(copy)
+                whole.close()
+            # What the loop answers is answered; the client that still reads is told of the rest.
+            answers = b"".join(iter(lambda: half.recv(1 << 16), b""))
+            first, _, second = answers.rpartition(b"HTTP/1.1 ")
+            self.assertEqual(first[:12], b"HTTP/1.1 200")
+            self.assertGreater(len(first), 1 << 20)
+            self.assertEqual(second[:3], b"499", second)
+            self.assertIn(b"RequestCancelled", second)
+
+        def are_cancelled():
+            rows = running.request("GET", "/leat/v1/stats").json()["operations"]
+            row = next(row for row in rows if row["operation"] == "CopyObject")
+            return (row["count"], row["client_errors"], row["in_progress"]) == (2, 2, 0)
+        self.eventually(are_cancelled, "they are not counted as cancelled")
+        self.assertEqual(running.request("GET", "/box").texts("Key"), ["there"])
+
+
 class FullDisk(ServerTest):
     SIZE = 96 << 20
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """serve_test.py LEAT [unittest arguments]: `leat serve` as those see it who run it."""
 
+import concurrent.futures
 import contextlib
 import gzip
 import io
@@ -86,12 +87,62 @@ class Starting(ServerTest):
         self.assertNotEqual(add("admin").returncode, 0)
         self.assertEqual(keys.read_text(), before)
 
+    def test_keys_that_are_removed(self):
+        keys = self.root / "new-keys"
+
+        def run(*arguments):
+            return subprocess.run([self.leat, "keys", *arguments, "--keys", keys],
+                                  capture_output=True, text=True, check=False)
+
+        names = [run("add", right).stdout.split()[0] for right in ("admin", "read", "write")]
+        text = "# mine\n" + keys.read_text().rstrip("\n")
+        keys.write_text(text)
+        link = self.root / "link"
+        link.symlink_to(keys)
+        for wrong in (names[0][:-1], "#", "mine", ""):
+            self.assertNotEqual(run("rm", wrong).returncode, 0, wrong)
+            self.assertEqual(keys.read_text(), text)
+        removed = subprocess.run([self.leat, "keys", "rm", names[1], "--keys", link],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual(removed.returncode, 0, removed.stderr)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(keys.read_text().splitlines(),
+                         [line for line in text.splitlines() if names[1] not in line])
+        self.assertEqual(stat.S_IMODE(keys.stat().st_mode), 0o600)
+        self.assertEqual(run("rm", names[2]).returncode, 0)  # the line that has no end
+        self.assertNotEqual(run("rm", names[2]).returncode, 0)
+        self.assertEqual(run("rm", names[0]).returncode, 0)
+        self.assertEqual(json.loads(run("ls", "--json").stdout), [])
+        # Many at once: none is lost, none comes back.
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            names = [added.stdout.split()[0] for added in pool.map(lambda _: run("add", "read"),
+                                                                   range(16))]
+            changes = [pool.submit(run, "rm", name) for name in names[::2]]
+            changes += [pool.submit(run, "add", "admin") for _ in range(8)]
+            for change in changes:
+                self.assertEqual(change.result().returncode, 0, change.result().stderr)
+        left = {key["key"] for key in json.loads(run("ls", "--json").stdout)}
+        self.assertEqual(len(left), 16)
+        self.assertLess(set(names[1::2]), left)
+        keys.chmod(0o644)
+        self.assertNotEqual(run("rm", names[1]).returncode, 0)
+
     def test_keys_that_others_can_read_are_refused(self):
         running = self.serve()
         running.stop()
         running.keys.chmod(0o644)
         with self.assertRaises(AssertionError):
             running.start()
+
+    def test_a_key_that_is_removed_ends_with_the_next_start(self):
+        running = self.serve()
+        key = running.add_key("read")
+        running.restart()
+        self.expect(running.request("GET", "/", key=key), 200)
+        subprocess.run([self.leat, "keys", "rm", key.id, "--keys", running.keys], check=True,
+                       capture_output=True)
+        running.restart()
+        self.expect(running.request("GET", "/", key=key), 403, "InvalidAccessKeyId")
 
     def test_a_key_that_is_added_holds_from_the_next_start(self):
         running = self.serve()
@@ -125,12 +176,46 @@ class Starting(ServerTest):
 
     def test_a_port_that_is_taken_is_told(self):
         running = self.serve()
-        second = subprocess.run(
-            [self.leat, "serve", "--data", self.root / "other", "--keys", running.keys, "--listen",
-             f"127.0.0.1:{running.port}"], capture_output=True, check=False,
-            timeout=server.PATIENCE_S)
-        self.assertNotEqual(second.returncode, 0)
-        self.assertIn(b"--listen", second.stderr)
+        other = self.root / "other"
+        for listen in (f"127.0.0.1:{running.port}", f":{running.port}"):
+            second = subprocess.run(
+                [self.leat, "serve", "--data", other / "data", "--keys", other / "keys", "--listen",
+                 listen], capture_output=True, check=False, timeout=server.PATIENCE_S)
+            self.assertNotEqual(second.returncode, 0)
+            self.assertIn(b"--listen", second.stderr)
+            # Nothing was made for a server that never was.
+            self.assertFalse(other.exists())
+
+    def test_addresses(self):
+        get = b"GET /leat/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try:
+            with socket.create_server(("::1", 0), family=socket.AF_INET6):
+                has_v6 = True
+        except OSError:
+            has_v6 = False
+        expected = {":0": ["127.0.0.1"] + ["::1"] * has_v6, "0.0.0.0:0": ["127.0.0.1"]}
+        if has_v6:
+            expected["[::1]:0"] = ["::1"]
+        for number, (listen, addresses) in enumerate(expected.items()):
+            running = self.serve("--listen", listen, root=self.make_root(str(number)))
+            for address in ("127.0.0.1", "::1"):
+                try:
+                    with socket.create_connection((address, running.port)) as stream:
+                        self.assertIn(address, addresses, listen)
+                        stream.sendall(get)
+                        self.expect(read_reply(stream), 200)
+                except OSError:
+                    self.assertNotIn(address, addresses, listen)
+            # The address that is told works.
+            listed = subprocess.run([self.leat, "bucket", "ls", running.url.replace("http", "leat")],
+                                    capture_output=True, check=False,
+                                    env=dict(os.environ, LEAT_KEYS=str(running.keys)))
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+
+    def make_root(self, name):
+        root = self.root / name
+        root.mkdir()
+        return root
 
     def test_secrets_are_not_logged(self):
         running = self.serve(config='[log]\nlevel = "debug"\n')

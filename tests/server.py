@@ -1,5 +1,6 @@
 """`leat serve` for tests: starts it on a free port of this machine, speaks to it, and ends it."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -64,7 +65,9 @@ class Server:
 
     def start(self) -> None:
         command = [self.leat, "--config", self.config, "--json", "serve", "--data", self.data,
-                   "--keys", self.keys, "--listen", "127.0.0.1:0", *self.arguments]
+                   "--keys", self.keys, *self.arguments]
+        if "--listen" not in self.arguments:
+            command += ["--listen", "127.0.0.1:0"]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log,
                                             env=dict(os.environ, HOME=str(self.root)))
@@ -154,6 +157,21 @@ class Server:
                 pass  # refused before the body: the answer is there
             return read_reply(stream, method)
 
+    @contextlib.contextmanager
+    def stopped(self):
+        """Meanwhile none of its threads runs; what comes waits for all of it to go on."""
+        def all_stand():
+            tasks = pathlib.Path(f"/proc/{self.process.pid}/task").iterdir()
+            return all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+                       for task in tasks)
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            while not all_stand():
+                time.sleep(0.001)
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
@@ -214,10 +232,11 @@ class AbuseTest(ServerTest):
         self.expect(self.running.request("GET", "/leat/v1/health", anonymous=True), 200)
 
     def all_answers(self, raw):
-        """Everything that comes back on one connection until the server closes it."""
+        """Everything that comes back on one connection until the server closes it. The last
+        request says "Connection: close": a client that ends its side first cancels what it asked
+        for."""
         with self.running.connect() as stream:
             stream.sendall(raw)
-            stream.shutdown(socket.SHUT_WR)
             answer = b""
             try:
                 while piece := stream.recv(1 << 16):

@@ -14,6 +14,7 @@ namespace http = doors::http;
 struct KeysOptions {
   std::string file = leat::http::default_key_file();
   std::vector<std::string> rights;
+  std::string removed;
 };
 
 Result<std::vector<http::KeyLine>> read_keys(const std::string& file) {
@@ -65,6 +66,20 @@ ExitCode run_add(Session& session, const KeysOptions& options) {
   return ExitCode::kOk;
 }
 
+ExitCode run_remove(Session& session, const KeysOptions& options) {
+  const Status status = leat::http::remove_from_key_file(options.file, options.removed);
+  if (!status) return session.fail("remove a key", status.error(), "'leat keys ls' lists them");
+  if (session.output().is_json()) {
+    session.output().json({{"key", options.removed}});
+    return ExitCode::kOk;
+  }
+  session.output().line("removed " + options.removed);
+  session.output().note("leat: a server that runs takes it until it is started again");
+  const auto left = read_keys(options.file);
+  if (left.ok() && left->empty()) session.output().note("leat: no key is left");
+  return ExitCode::kOk;
+}
+
 ExitCode run_environment(Session& session, const KeysOptions& options) {
   const auto keys = read_keys(options.file);
   if (!keys) return session.fail("read the keys", keys.error(), kFirstKeyAdvice);
@@ -94,16 +109,23 @@ void add_keys(CLI::App& app, Verb& chosen) {
                "\nA right is read, write (reads too) or admin (everything), for all buckets, one\n"
                "bucket or the names in it that begin with a prefix.\n",
                options, run_add);
+  CLI::App& remove = add_verb(*group, chosen, "rm", "Remove a key",
+                              "  leat keys rm LEATABCDEFGHIJKLMNOP\n"
+                              "\nA server that runs takes it until it is started again.\n",
+                              options, run_remove);
   CLI::App& environment =
       add_verb(*group, chosen, "env", "Print the first key as the variables that S3 clients read",
                "  eval \"$(leat keys env)\" && aws --endpoint-url http://127.0.0.1:9000 s3 ls\n",
                options, run_environment);
-  for (CLI::App* verb : {&list, &add, &environment}) {
+  for (CLI::App* verb : {&list, &add, &remove, &environment}) {
     verb->add_option("--keys", options->file, "the file of keys")->type_name("FILE");
   }
   add.add_option("right", options->rights, "RIGHT[:BUCKET[/PREFIX]]")
       ->required()
       ->type_name("RIGHT");
+  remove.add_option("key", options->removed, "the access key, as 'leat keys ls' shows it")
+      ->required()
+      ->type_name("ACCESS-KEY");
 }
 
 }  // namespace leat::cli

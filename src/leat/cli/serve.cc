@@ -151,6 +151,10 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   const ServeSettings& settings = session.stores().settings().serve;
   const auto address = server_options(options, settings);
   if (!address) return session.refuse(address.error().message(), "leat serve --help");
+  // First of all: a port that is taken leaves no store and no key behind.
+  auto listener = http::Listener::bind(address->host, address->port);
+  constexpr std::string_view kListenAdvice = "choose another address with --listen";
+  if (!listener) return session.fail("listen", listener.error(), kListenAdvice);
   auto keys = open_keys(options, settings);
   if (!keys) return session.fail("use the keys", keys.error(), "leat keys --help");
   auto store = open_store(session, options);
@@ -164,10 +168,8 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   http::s3::S3Service s3(buckets, access, stats, {.domains = domains});
   http::page::PageService page;
   http::Front front({.page = page, .native = native, .s3 = s3}, domains);
-  auto server = http::Server::start(*address, front);
-  if (!server) {
-    return session.fail("listen", server.error(), "choose another address with --listen");
-  }
+  auto server = http::Server::start(*address, front, *std::move(listener));
+  if (!server) return session.fail("listen", server.error(), kListenAdvice);
   const std::string host = address->host.find(':') != std::string::npos ? "[" + address->host + "]"
                            : address->host.empty()                      ? "127.0.0.1"
                                                                         : address->host;
@@ -212,7 +214,8 @@ void add_serve(CLI::App& app, Verb& chosen) {
   verb.add_option("--data", options->directories, "a directory of the store, one a disk")
       ->required()
       ->type_name("DIRECTORY");
-  verb.add_option("--listen", options->listen, "where to listen; 127.0.0.1:9000 by default")
+  verb.add_option("--listen", options->listen,
+                  "where to listen; 127.0.0.1:9000 by default, :9000 is every address")
       ->type_name("HOST:PORT");
   verb.add_option("--threads", options->threads, "event loops; one a core by default")
       ->check(CLI::Range(1, 1024))

@@ -1,6 +1,7 @@
 #include "leat/http/key_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 namespace leat::http {
 namespace {
@@ -23,13 +25,33 @@ class Descriptor {
   ~Descriptor() {
     if (descriptor_ >= 0) close(descriptor_);
   }
+  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return descriptor_; }
 
  private:
-  const int descriptor_;
+  int descriptor_;
 };
+
+// Opened to be changed, by nobody else meanwhile.
+Result<Descriptor> open_locked(const std::string& path) {
+  for (;;) {
+    Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (file.get() < 0) return Error::from_errno(errno, "open " + path);
+    while (flock(file.get(), LOCK_EX) != 0) {
+      if (errno != EINTR) return Error::from_errno(errno, "lock " + path);
+    }
+    // Whoever had it before may have put another file in its place.
+    struct stat opened {};
+    struct stat named {};
+    if (fstat(file.get(), &opened) != 0) return Error::from_errno(errno, "stat " + path);
+    if (stat(path.c_str(), &named) == 0 && named.st_ino == opened.st_ino &&
+        named.st_dev == opened.st_dev) {
+      return file;
+    }
+  }
+}
 
 // Durable before it is told to anyone.
 Status write_synced(int descriptor, const std::string& text, const std::string& path) {
@@ -51,6 +73,41 @@ std::string take_word(std::string_view& line) {
   std::string word(line.substr(0, line.find_first_of(kSpaces)));
   line.remove_prefix(word.size());
   return word;
+}
+
+// `text` without the line of a key; nothing when it has none.
+std::optional<std::string> without_key(std::string_view text, std::string_view access_key) {
+  std::string kept;
+  bool has_key = false;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    std::string_view line = text.substr(0, end);
+    line = line.substr(0, line.find_first_of("#\n"));
+    const std::string word = take_word(line);
+    const bool is_of_key = !word.empty() && word == access_key;
+    has_key |= is_of_key;
+    if (!is_of_key) kept += text.substr(0, end);
+    text.remove_prefix(end);
+  }
+  if (!has_key) return std::nullopt;
+  return kept;
+}
+
+// Another file, with that text, in the place of `old`.
+Status replace_file(const std::string& path, const Descriptor& old, const std::string& text) {
+  const std::string made = path + ".new";
+  (void)unlink(made.c_str());  // of somebody who was killed: the lock is ours
+  const Descriptor file(
+      open(made.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
+  if (file.get() < 0) return Error::from_errno(errno, "make " + made);
+  struct stat status {};
+  if (fstat(old.get(), &status) == 0) (void)!fchown(file.get(), status.st_uid, status.st_gid);
+  Status written = write_synced(file.get(), text, made);
+  if (written.ok() && rename(made.c_str(), path.c_str()) != 0) {
+    written = Error::from_errno(errno, "rename " + made);
+  }
+  if (!written.ok()) (void)unlink(made.c_str());
+  return written;
 }
 
 }  // namespace
@@ -129,11 +186,30 @@ Status make_key_file(const std::string& path, const std::string& line) {
 }
 
 Status append_to_key_file(const std::string& path, const std::string& line) {
+  ASSIGN_OR_RETURN(const Descriptor file, open_locked(path));
   ASSIGN_OR_RETURN(const std::string old, read_key_file(path));  // and whether it is kept secret
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (file.get() < 0) return Error::from_errno(errno, "open " + path);
   const bool has_open_line = !old.empty() && old.back() != '\n';
   return write_synced(file.get(), (has_open_line ? "\n" : "") + line + "\n", path);
+}
+
+Status remove_from_key_file(const std::string& path, std::string_view access_key) {
+  ASSIGN_OR_RETURN(const Descriptor file, open_locked(path));
+  ASSIGN_OR_RETURN(const std::string old, read_key_file(path));
+  const auto kept = without_key(old, access_key);
+  if (!kept) {
+    return Error(ErrorCode::kNotFound, path + " has no key " + std::string(access_key));
+  }
+  // Where a symbolic link leads, so that it stays one.
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(path, error);
+  if (error) return Error::from_errno(error.value(), path);
+  RETURN_IF_ERROR(replace_file(target.string(), file, *kept));
+  // A key that was taken away must not come back with a power cut.
+  const Descriptor parent(open(target.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0 || fsync(parent.get()) != 0) {
+    return Error::from_errno(errno, "sync " + target.parent_path().string());
+  }
+  return ok_status();
 }
 
 }  // namespace leat::http

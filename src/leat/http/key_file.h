@@ -1,7 +1,8 @@
 // The file of access keys, for those who sign requests with one and those who check them.
 //
 // One file a user, which only its owner may read, one key a line: ACCESS-KEY SECRET RIGHT…; '#'
-// begins a comment. Commands take their key from its first line. Thread-safe.
+// begins a comment. Commands take their key from its first line. Changes are whole or not there,
+// and wait for each other, also between processes. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -23,6 +24,8 @@ Result<std::string> read_key_file(const std::string& path);
 Status make_key_file(const std::string& path, const std::string& line);
 // Adds a line to it. An error when others may read it.
 Status append_to_key_file(const std::string& path, const std::string& line);
+// Takes the line of a key out of it. kNotFound when there is none.
+Status remove_from_key_file(const std::string& path, std::string_view access_key);
 
 // The key of the first line that has one.
 std::optional<SigningKeys> first_key(std::string_view text);

@@ -50,6 +50,8 @@ std::string_view status_text(int status) noexcept {
       return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
+    case 499:  // nginx's
+      return "Client Closed Request";
     case 500:
       return "Internal Server Error";
     case 501:

@@ -90,7 +90,7 @@ Connection::Want Connection::read_heads(LoopSpace& space) {
       const auto count = channel_.receive(space.input.data(), space.input.size());
       if (count <= 0) return count == Channel::kNotNow ? Want::kRead : Want::kClose;
       text = std::string_view(space.input.data(), static_cast<std::size_t>(count));
-      is_drained = !channel_.may_have_more(text.size(), space.input.size());
+      is_drained = is_drained_after(text.size(), space.input.size());
     } else if (searched_ == input_.size()) {
       const std::size_t old = input_.size();
       input_.resize(options_.max_head_bytes + 1);
@@ -98,7 +98,7 @@ Connection::Want Connection::read_heads(LoopSpace& space) {
       input_.resize(old + static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 0)));
       if (count <= 0) return count == Channel::kNotNow ? Want::kRead : Want::kClose;
       text = input_;
-      is_drained = !channel_.may_have_more(static_cast<std::size_t>(count), SIZE_MAX);
+      is_drained = is_drained_after(static_cast<std::size_t>(count), SIZE_MAX);
     } else {
       text = input_;
       is_drained = false;
@@ -202,6 +202,7 @@ Connection::Want Connection::answer_quickly(QuickAnswer quick, LoopSpace& space)
 void Connection::start_sending(bool is_last) {
   ends_after_answer_ = is_last;
   output_sent_ = 0;
+  has_sent_ = false;
   window_.clear();
   window_at_ = 0;
   body_done_ = false;
@@ -214,6 +215,8 @@ void Connection::start_exchange(std::string_view head_text, std::string_view res
   CHECK(active_->head.parse(active_->bytes).ok());
   input_ = std::string(rest);
   stop_ = std::stop_source();
+  unanswered_ = std::stop_source();
+  has_sent_ = false;
   active_->exchange = application_.begin(active_->head);
   const RequestHead& head = active_->head;
   const bool wants_body = active_->exchange->wants_body();
@@ -389,6 +392,7 @@ std::optional<Connection::Want> Connection::send_output(Channel::More more) {
     const iovec piece{output_.data() + output_sent_, output_.size() - output_sent_};
     const auto count = channel_.send({&piece, 1}, more);
     if (count < 0) return count == Channel::kNotNow ? Want::kWrite : Want::kClose;
+    has_sent_ = true;
     output_sent_ += static_cast<std::size_t>(count);
   }
   output_.clear();

@@ -58,8 +58,21 @@ class Connection {
   Want run_on_loop(LoopSpace& space);
   Want run_on_pool();
 
-  // The client is gone: what works for it should stop. On the loop, also while the pool runs.
-  void cancel() { stop_.request_stop(); }
+  // These two are for the loop, also while the pool runs.
+  // The client is gone: what works for it should stop.
+  void cancel() {
+    stop_.request_stop();
+    unanswered_.request_stop();
+  }
+  // The client sends no more (a FIN). Most are gone and some still read, which nobody can tell
+  // before a byte is sent to them. So what waits in the pool is cancelled, as a proxy does with
+  // nginx's 499; what the loop answers by itself is answered, and an answer that has begun goes on
+  // until the socket says that nobody takes it.
+  void end_input() {
+    has_input_ended_ = true;
+    unanswered_.request_stop();
+  }
+  bool has_input_ended() const { return has_input_ended_; }
   // Answers from now on end the connection. From any thread.
   void close_after_answer() { closes_.store(true, std::memory_order_relaxed); }
   // Between two requests.
@@ -89,13 +102,21 @@ class Connection {
   };
 
   Want read_heads(LoopSpace& space);
+  // Whether a read would give nothing. After the end of input it gives that end, and no event will
+  // tell again that it is there.
+  bool is_drained_after(std::size_t count, std::size_t asked) const {
+    return !has_input_ended_ && !channel_.may_have_more(count, asked);
+  }
   // Takes one request off the front of `text`; nothing when it is not there as a whole.
   std::optional<Want> take_request(std::string_view& text, LoopSpace& space);
   Want answer_quickly(QuickAnswer quick, LoopSpace& space);
   void start_exchange(std::string_view head_text, std::string_view rest);
   Want refuse(const Error& error);
 
-  Context context() const { return Context().with_cancellation(stop_.get_token()); }
+  Context context() const {
+    const std::stop_source& stop = has_sent_ ? stop_ : unanswered_;
+    return Context().with_cancellation(stop.get_token());
+  }
   Gathered gather_body();
   Gathered gather_plain();
   Gathered gather_chunked();
@@ -125,6 +146,8 @@ class Connection {
   bool leaves_body_ = false;  // what the client still sends is not wanted
   bool is_body_chunked_ = false;
   bool body_done_ = true;
+  bool has_sent_ = false;         // some of the answer
+  bool has_input_ended_ = false;  // only the loop touches it
   std::uint64_t requests_ = 0;
   // What this turn of the loop has done for the connection.
   std::uint64_t turn_requests_ = 0;
@@ -139,7 +162,10 @@ class Connection {
   std::vector<LocalExtent> window_;  // of the object that is being sent
   std::size_t window_at_ = 0;
   std::unique_ptr<Active> active_;
-  std::stop_source stop_;  // of the request; made anew on the loop, where cancel() is called
+  // Of the request, and of the request until its answer begins; made anew on the loop, where
+  // cancel() is called.
+  std::stop_source stop_;
+  std::stop_source unanswered_;
 };
 
 }  // namespace leat::doors::http

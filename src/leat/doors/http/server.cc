@@ -1,7 +1,5 @@
 #include "leat/doors/http/server.h"
 
-#include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -191,6 +189,7 @@ void Loop::handle(const epoll_event& event) {
     Client& client = *static_cast<Client*>(event.data.ptr);
     if (client.is_gone) return;
     if ((event.events & (EPOLLHUP | EPOLLERR)) != 0) client.connection.cancel();
+    if ((event.events & EPOLLRDHUP) != 0) client.connection.end_input();
     if (client.is_in_pool) {
       client.has_event = true;
       return;
@@ -300,6 +299,8 @@ void Loop::advance(Client& client) {
 
 void Loop::submit(Client& client) {
   client.is_in_pool = true;
+  // The end that came before the request got here: it is not told twice.
+  if (client.connection.has_input_ended()) client.connection.end_input();
   shared_.in_pool.fetch_add(1, std::memory_order_relaxed);
   shared_.pool.submit([this, &client] {
     client.want = client.connection.run_on_pool();
@@ -356,7 +357,7 @@ class RunningServer final : public Server {
       : shared_(options, application) {}
   ~RunningServer() override { stop(std::chrono::milliseconds(0)); }
 
-  Status open();
+  Status open(Listener listener);
 
   std::uint16_t port() const override { return port_; }
   void stop(std::chrono::milliseconds patience) override;
@@ -366,55 +367,20 @@ class RunningServer final : public Server {
   }
 
  private:
-  Status bind();
-
   Shared shared_;
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::vector<std::unique_ptr<Loop>> loops_;
 };
 
-Status RunningServer::bind() {
-  const ServerOptions& options = shared_.options;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const std::string port = std::to_string(options.port);
-  const char* const host = options.host.empty() ? nullptr : options.host.c_str();
-  if (const int error = getaddrinfo(host, port.c_str(), &hints, &found); error != 0) {
-    return Error(ErrorCode::kInvalidArgument,
-                 fmt::format("{}: {}", options.host, gai_strerror(error)));
-  }
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
-  Status status = Error(ErrorCode::kInvalidArgument, options.host + ": no address");
-  for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-    const int socket = ::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (socket < 0) continue;
-    const int on = 1;
-    (void)setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    sockaddr_storage bound{};
-    socklen_t length = sizeof(bound);
-    if (::bind(socket, address->ai_addr, address->ai_addrlen) == 0 && listen(socket, 4096) == 0 &&
-        getsockname(socket, reinterpret_cast<sockaddr*>(&bound), &length) == 0) {
-      listener_ = socket;
-      port_ = ntohs(bound.ss_family == AF_INET6
-                        ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
-                        : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
-      return ok_status();
-    }
-    status = Error::from_errno(errno, fmt::format("listen on {}:{}", options.host, options.port));
-    close(socket);
-  }
-  return status;
-}
-
-Status RunningServer::open() {
+Status RunningServer::open(Listener listener) {
   const ServerOptions& options = shared_.options;
   if (!options.tls_certificate.empty() || !options.tls_key.empty()) {
     ASSIGN_OR_RETURN(shared_.identity, TlsIdentity::load(options.tls_certificate, options.tls_key));
   }
-  RETURN_IF_ERROR(bind());
+  RETURN_IF_ERROR(listener.listen());
+  port_ = listener.port();
+  listener_ = listener.release();
   const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
   const std::size_t count = shared_.options.loops > 0 ? shared_.options.loops : cores;
   std::vector<Loop*> all;
@@ -452,8 +418,14 @@ void RunningServer::stop(std::chrono::milliseconds patience) {
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
                                               Application& application) {
+  ASSIGN_OR_RETURN(Listener listener, Listener::bind(options.host, options.port));
+  return start(options, application, std::move(listener));
+}
+
+Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
+                                              Application& application, Listener listener) {
   auto server = std::make_unique<RunningServer>(options, application);
-  RETURN_IF_ERROR(server->open());
+  RETURN_IF_ERROR(server->open(std::move(listener)));
   return std::unique_ptr<Server>(std::move(server));
 }
 

@@ -15,13 +15,15 @@
 
 #include "leat/base/result.h"
 #include "leat/doors/http/application.h"
+#include "leat/doors/http/listener.h"
 
 namespace leat::doors::http {
 
 struct ServerOptions {
+  // As Listener takes them.
   std::string host = "127.0.0.1";
-  std::uint16_t port = 9000;  // 0: one that is free
-  std::size_t loops = 0;      // 0: one a core
+  std::uint16_t port = 9000;
+  std::size_t loops = 0;  // 0: one a core
   std::size_t pool_threads = 64;
   std::size_t max_connections = 20'000;
   std::size_t max_head_bytes = 32 << 10;
@@ -37,6 +39,9 @@ class Server {
   // `application` outlives the server. The port is open when this returns.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                Application& application);
+  // The same on a port that was taken before; `options` name it for nobody.
+  static Result<std::unique_ptr<Server>> start(const ServerOptions& options,
+                                               Application& application, Listener listener);
   virtual ~Server() = default;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

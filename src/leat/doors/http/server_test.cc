@@ -198,6 +198,13 @@ class Client {
     }
     return answered;
   }
+  // The other direction stays open.
+  void end_sending() { shutdown(socket_, SHUT_WR); }
+  void reset() {
+    const linger at_once{1, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    hang_up();
+  }
   void hang_up() {
     if (socket_ >= 0) close(socket_);
     socket_ = -1;
@@ -399,15 +406,53 @@ TEST_F(ServerTest, LeavesNothingOfAClientThatVanishes) {
 
 TEST_F(ServerTest, CancelsWhatAVanishedClientWaitedFor) {
   start();
-  {
+  const std::array<void (*)(Client&), 3> ways{
+      [](Client& c) { c.reset(); },
+      [](Client& c) { c.hang_up(); },
+      [](Client& c) { c.end_sending(); },
+  };
+  for (int i = 0; i < 3; ++i) {
+    script_.was_cancelled = false;
     auto c = client();
     c.send(get("/until-cancelled"));
-    ASSERT_TRUE(eventually([&] { return script_.begun == 1; }));
-    // A reset, as when a process dies with unread data.
-    c.send(get("/quick"));
+    ASSERT_TRUE(eventually([&] { return script_.begun == i + 1; }));
+    ways[static_cast<std::size_t>(i)](c);
+    EXPECT_TRUE(eventually([&] { return script_.was_cancelled.load(); })) << i;
+    EXPECT_TRUE(eventually([&] { return script_.destroyed == i + 1; })) << i;
   }
-  server_->stop(std::chrono::milliseconds(50));
+}
+
+TEST_F(ServerTest, CancelsWhatComesAfterTheEndOfInput) {
+  start();
+  auto c = client();
+  // The end is there before the second request gets to the pool.
+  c.send(get("/wait") + get("/until-cancelled"));
+  c.end_sending();
+  script_.release.count_down();
+  EXPECT_EQ(c.answer().status(), 200);
+  EXPECT_EQ(c.answer().status(), 200);
+  EXPECT_EQ(c.read_to_end(), "");
   EXPECT_TRUE(script_.was_cancelled);
+}
+
+TEST_F(ServerTest, AnswersAClientThatEndedItsInputAndReadsOn) {
+  start({.loops = 1});
+  for (int i = 0; i < 50; ++i) {
+    auto c = client();
+    std::string requests;
+    for (int k = 0; k < 200; ++k) requests += get("/quick");
+    c.send(requests);
+    c.end_sending();
+    for (int k = 0; k < 200; ++k) ASSERT_EQ(c.answer().body, "qqqqq");
+    // And the server closes, without waiting for more.
+    EXPECT_EQ(c.read_to_end(), "");
+  }
+  // An answer that has begun goes on, on the loop and on the pool by turns.
+  auto c = client();
+  c.send(put("/mixture", "body"));
+  const std::string head = c.read_until("\r\n\r\n");
+  c.end_sending();
+  EXPECT_TRUE(c.read_to_end().ends_with("0\r\n\r\n")) << head;
 }
 
 TEST_F(ServerTest, ASlowRequestHoldsUpNobody) {

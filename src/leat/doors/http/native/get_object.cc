@@ -22,17 +22,12 @@ constexpr std::uint64_t kJoinedBytes = 64 << 10;
 constexpr std::array<std::string_view, 5> kShownHeaders{
     "cache-control", "content-disposition", "content-encoding", "content-language", "expires"};
 
-bool is_clean(std::string_view value) {
-  return std::all_of(value.begin(), value.end(),
-                     [](char c) { return (c >= ' ' && c != 0x7f) || c == '\t'; });
-}
-
 std::string content_lines(const ObjectInfo& info) {
   std::string_view type = "application/octet-stream";
   std::string lines;
   if (info.metadata) {
     for (const auto& [name, value] : info.metadata->headers) {
-      if (!is_clean(value)) continue;
+      if (!leat::http::is_header_value(value)) continue;
       if (name == "content-type") {
         type = value;
       } else if (std::find(kShownHeaders.begin(), kShownHeaders.end(), name) !=
@@ -66,7 +61,7 @@ class GetObject final : public Operation {
   Result<Answer> answer_for(const ObjectInfo& info, std::unique_ptr<ObjectReader> reader,
                             const Context& context) {
     Answer answer;
-    answer.headers = wire::info_lines(info) + content_lines(info);
+    answer.headers = object_lines(info);
     if (const auto wanted = header("if-match"); wanted && !matches_etag(*wanted, info.etag)) {
       return Error(ErrorCode::kPreconditionFailed, "the object has another etag");
     }
@@ -134,6 +129,10 @@ class DeleteObject final : public Operation {
 };
 
 }  // namespace
+
+std::string object_lines(const ObjectInfo& info) {
+  return wire::info_lines(info) + content_lines(info);
+}
 
 std::unique_ptr<Exchange> make_get_object(NativeRequest request, Services& services) {
   return std::make_unique<GetObject>(std::move(request), services);

@@ -74,8 +74,8 @@ Result<std::shared_ptr<ObjectStore>> Operation::bucket() {
   return Error(ErrorCode::kNotFound, "there is no bucket " + request_.route.bucket);
 }
 
-Result<std::optional<std::uint64_t>> Operation::number_parameter(std::string_view name) const {
-  const auto text = request_.query.find(name);
+Result<std::optional<std::uint64_t>> number_of(const s3::Query& query, std::string_view name) {
+  const auto text = query.find(name);
   if (!text) return std::optional<std::uint64_t>();
   const auto number = wire::parse_number(*text);
   if (!number) {

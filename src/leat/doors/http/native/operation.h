@@ -41,6 +41,9 @@ struct NativeRequest {
   s3::Signer signer;
 };
 
+// A number of the query; kInvalidArgument when it is none.
+Result<std::optional<std::uint64_t>> number_of(const s3::Query& query, std::string_view name);
+
 // Performs, and tells an error as this API does.
 class Operation : public Exchange {
  public:
@@ -58,8 +61,9 @@ class Operation : public Exchange {
   std::optional<std::string_view> header(std::string_view name) const {
     return request_.head->header(name);
   }
-  // A number of the query; kInvalidArgument when it is none.
-  Result<std::optional<std::uint64_t>> number_parameter(std::string_view name) const;
+  Result<std::optional<std::uint64_t>> number_parameter(std::string_view name) const {
+    return number_of(request_.query, name);
+  }
   bool allows(Right right, std::string_view bucket, std::string_view name) const {
     return services_.access->allows(request_.signer.access_key, right, bucket, name);
   }
@@ -80,6 +84,9 @@ Answer error_answer(const Error& error, leat::http::Method method);
 Answer json_answer(std::string text);
 // `text` as it stands between the quotes of JSON; what is not UTF-8 is replaced.
 std::string json_text(std::string_view text);
+
+// The headers of an object's answer, as whole lines.
+std::string object_lines(const ObjectInfo& info);
 
 // One function a file.
 std::unique_ptr<Exchange> make_status(NativeRequest request, Services& services);

@@ -1,7 +1,10 @@
 #include "leat/doors/http/native/service.h"
 
+#include <algorithm>
+
 #include "leat/doors/http/counted_exchange.h"
 #include "leat/doors/http/guard.h"
+#include "leat/doors/http/quick_read.h"
 #include "leat/doors/http/s3/signature.h"
 
 namespace leat::doors::http::native {
@@ -33,11 +36,23 @@ Error signature_error(const s3::S3Error& error) {
   return Error(code, error.message);
 }
 
+constexpr std::string_view kObjectsPath = "/leat/v1/objects/";
+
+std::optional<std::size_t> write_object_headers(std::span<char> space, const ObjectInfo& info) {
+  const std::string lines = object_lines(info);
+  if (lines.size() + kBrowserLines.size() > space.size()) return std::nullopt;
+  char* const end = std::copy(lines.begin(), lines.end(), space.data());
+  std::copy(kBrowserLines.begin(), kBrowserLines.end(), end);
+  return lines.size() + kBrowserLines.size();
+}
+
 }  // namespace
 
 NativeService::NativeService(std::shared_ptr<Buckets> buckets, std::shared_ptr<const Access> access,
                              std::shared_ptr<RequestStats> stats, NativeOptions options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)),
+      get_object_stats_(stats->operation("native", "get_object")),
+      head_object_stats_(stats->operation("native", "head_object")) {
   services_.buckets = std::move(buckets);
   services_.access = std::move(access);
   services_.stats = std::move(stats);
@@ -50,9 +65,24 @@ void NativeService::set_server_counts(std::function<Server::Counts()> counts) {
   services_.server_counts = std::move(counts);
 }
 
-std::optional<QuickAnswer> NativeService::answer_now(const RequestHead& /*head*/,
-                                                     const QuickSpace& /*space*/) {
-  return std::nullopt;
+std::optional<QuickAnswer> NativeService::answer_now(const RequestHead& head,
+                                                     const QuickSpace& space) {
+  if (!head.path().starts_with(kObjectsPath)) return std::nullopt;
+  auto read = quick_read_of(head);
+  if (!read) return std::nullopt;
+  const auto request = parse(head);
+  if (!request.ok()) return std::nullopt;
+  const auto bucket = services_.buckets->find(request->route.bucket);
+  if (!bucket) return std::nullopt;
+  const auto generation = number_of(request->query, "generation");
+  const auto offset = number_of(request->query, "offset");
+  const auto length = number_of(request->query, "length");
+  if (!generation.ok() || !offset.ok() || !length.ok()) return std::nullopt;
+  read->generation = *generation;
+  if (*offset || *length) read->part = {offset->value_or(0), length->value_or(kToEnd)};
+  RequestStats::Operation& stats =
+      head.method() == leat::http::Method::kHead ? head_object_stats_ : get_object_stats_;
+  return answer_read_now({*bucket, request->route.name, write_object_headers, stats}, *read, space);
 }
 
 Result<NativeRequest> NativeService::parse(const RequestHead& head) const {

@@ -45,6 +45,8 @@ class NativeService final : public Application {
   std::unique_ptr<Exchange> make(NativeRequest request);
 
   const NativeOptions options_;
+  RequestStats::Operation& get_object_stats_;  // of services_.stats
+  RequestStats::Operation& head_object_stats_;
   Services services_;
 };
 

@@ -67,6 +67,54 @@ TEST_F(NativeServiceTest, ServesRangesAndVersions) {
   EXPECT_EQ(ask("GET " + path).body, large);
 }
 
+TEST_F(NativeServiceTest, AnswersOnTheLoopWhatItHasReadBefore) {
+  const std::string path = "/leat/v1/objects/photos/a%20b";
+  const auto put = ask("PUT " + path, "x-leat-meta-kind: cat\r\n", "0123456789");
+  EXPECT_EQ(ask_now("GET " + path).status, 0);
+  const std::string generation = put.header("x-leat-generation");
+  const std::vector<std::pair<std::string, std::string>> reads{
+      {"GET " + path, ""},
+      {"HEAD " + path, ""},
+      {"GET " + path, "Range: bytes=2-4\r\n"},
+      {"HEAD " + path, "Range: bytes=2-4\r\n"},
+      {"GET " + path + "?offset=7", ""},
+      {"GET " + path + "?offset=2&length=3", "Range: bytes=0-1\r\n"},
+      {"GET " + path + "?offset=99", ""},
+      {"GET " + path + "?generation=" + generation, ""},
+  };
+  // The same, to the byte, as on the pool.
+  for (const auto& [line, headers] : reads) {
+    const auto slow = ask(line, headers);
+    const auto quick = ask_now(line, headers);
+    EXPECT_EQ(quick.status, slow.status) << line;
+    EXPECT_EQ(quick.body, slow.body) << line;
+    for (const char* name :
+         {"ETag", "Last-Modified", "x-leat-size", "x-leat-generation", "x-leat-mtime-ns",
+          "x-leat-crc32c", "x-leat-meta-kind", "Content-Type", "Accept-Ranges", "Content-Range",
+          "X-Content-Type-Options", "Content-Security-Policy"}) {
+      EXPECT_EQ(quick.header(name), slow.header(name)) << line << " " << name;
+    }
+    EXPECT_EQ(quick.headers.size(), slow.headers.size()) << line;
+  }
+  // What needs a second thought.
+  EXPECT_EQ(ask_now("GET " + path + "?generation=" + generation + "0").status, 0);
+  EXPECT_EQ(ask_now("GET " + path + "?offset=x").status, 0);
+  EXPECT_EQ(ask_now("GET " + path, "Range: bytes=10-\r\n").status, 0);
+  EXPECT_EQ(ask_now("GET " + path, "If-None-Match: \"x\"\r\n").status, 0);
+  EXPECT_EQ(ask_now("GET /leat/v1/objects/photos/none").status, 0);
+  EXPECT_EQ(ask_now("GET /leat/v1/objects/others/none").status, 0);
+  EXPECT_EQ(ask_now("PUT " + path).status, 0);
+  // A large one comes from its file.
+  const std::string large(300'000, 'l');
+  ask("PUT " + path, "", large);
+  EXPECT_EQ(ask("GET " + path).body, large);
+  EXPECT_EQ(ask_now("GET " + path + "?offset=299990").body, std::string(10, 'l'));
+  // Whoever may not read gets nothing from here.
+  serve(Access(Anonymous::kNothing));
+  EXPECT_EQ(ask_now("GET " + path).status, 0);
+  EXPECT_EQ(ask("GET " + path).status, 403);
+}
+
 TEST_F(NativeServiceTest, ChecksPreconditions) {
   const std::string path = "/leat/v1/objects/photos/x";
   EXPECT_EQ(ask("PUT " + path, "If-Match: *\r\n", "1").status, 412);

@@ -6,9 +6,9 @@
 
 #include "leat/doors/http/counted_exchange.h"
 #include "leat/doors/http/guard.h"
+#include "leat/doors/http/quick_read.h"
 #include "leat/doors/http/s3/operations.h"
 #include "leat/doors/http/s3/signature.h"
-#include "leat/http/range.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -40,45 +40,6 @@ std::optional<std::string_view> decode_into(std::string_view text, std::span<cha
   return std::string_view(space.data(), count);
 }
 
-// A read that may be answered on the loop, as far as its head tells.
-struct PlainRead {
-  std::string_view range;  // empty: all of it
-  bool is_signed = false;
-};
-
-// Nothing when there is more to it: conditions, overrides, operations in the query.
-std::optional<PlainRead> plain_read(const RequestHead& head) {
-  if (head.method() != Method::kGet && head.method() != Method::kHead) return std::nullopt;
-  // The names that some clients give their requests.
-  const std::string_view query = head.query();
-  if (!query.empty() && query != "x-id=GetObject") return std::nullopt;
-  PlainRead read;
-  for (const leat::http::Header& header : head.headers()) {
-    switch (header.name.front() | 0x20) {
-      case 'r':
-        if (leat::http::equals_ignoring_case(header.name, "range")) read.range = header.value;
-        break;
-      case 'i':
-        if (leat::http::equals_ignoring_case(header.name.substr(0, 3), "if-")) return std::nullopt;
-        break;
-      case 'o':
-        if (leat::http::equals_ignoring_case(header.name, "origin")) return std::nullopt;
-        break;
-      case 'a':
-        read.is_signed |= leat::http::equals_ignoring_case(header.name, "authorization");
-        break;
-      case 'x':
-        if (leat::http::equals_ignoring_case(header.name, "x-amz-checksum-mode")) {
-          return std::nullopt;
-        }
-        break;
-      default:
-        break;
-    }
-  }
-  return read;
-}
-
 }  // namespace
 
 S3Service::S3Service(std::shared_ptr<local::LocalStore> store, Access access, S3Options options)
@@ -98,7 +59,11 @@ std::string S3Service::next_request_id() {
 }
 
 std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const QuickSpace& space) {
-  const auto read = plain_read(head);
+  // The names that some clients give their requests; everything else in a query is more than a
+  // read.
+  const std::string_view query = head.query();
+  if (!query.empty() && query != "x-id=GetObject") return std::nullopt;
+  const auto read = quick_read_of(head);
   if (!read) return std::nullopt;
   std::string_view path = head.path();
   path.remove_prefix(1);
@@ -121,54 +86,9 @@ std::optional<QuickAnswer> S3Service::answer_now(const RequestHead& head, const 
   } else if (!access_.allows("", Right::kRead, bucket_name, *name)) {
     return std::nullopt;
   }
-  const MonotonicTime begin = std::chrono::steady_clock::now();
-  auto answer = answer_now(*bucket, *name, {head.method(), read->range}, space);
-  if (answer) {
-    const bool is_head = head.method() == Method::kHead;
-    const std::uint64_t bytes = answer->object ? answer->object->range.length : answer->body.size();
-    answer->counted = {is_head ? &head_object_stats_ : &get_object_stats_, begin, answer->status,
-                       bytes};
-  }
-  return answer;
-}
-
-std::optional<QuickAnswer> S3Service::answer_now(ObjectStore& bucket, std::string_view name,
-                                                 const QuickRead& read, const QuickSpace& space) {
-  QuickAnswer answer;
-  thread_local ObjectInfo small_info;  // keeps the memory of its strings
-  const ObjectInfo* info = &small_info;
-  std::shared_ptr<ObjectReader> reader;
-  if (const auto bytes = bucket.read_now(name, space.body, small_info)) {
-    answer.body = *bytes;
-  } else {
-    reader = bucket.open_now(name);
-    if (!reader) return std::nullopt;
-    info = &reader->info();
-  }
-  const auto part = leat::http::parse_range(read.range, info->size_bytes);
-  if (part && part->length == 0) return std::nullopt;
-  const ByteRange range =
-      part ? ByteRange{part->offset, part->length} : ByteRange{0, info->size_bytes};
-  const auto end = append_object_headers(space.headers, *info);
-  if (!end) return std::nullopt;
-  answer.header_bytes = *end;
-  if (part) {
-    answer.status = 206;
-    const auto written = fmt::format_to_n(space.headers.data() + *end, space.headers.size() - *end,
-                                          "Content-Range: bytes {}-{}/{}\r\n", range.offset,
-                                          range.offset + range.length - 1, info->size_bytes);
-    answer.header_bytes += written.size;
-    if (answer.header_bytes > space.headers.size()) return std::nullopt;
-  }
-  if (read.method == Method::kHead) {
-    answer.length_of_head = range.length;
-    answer.body = {};
-  } else if (reader) {
-    answer.object = ObjectBody{std::move(reader), range};
-  } else {
-    answer.body = answer.body.subspan(range.offset, range.length);
-  }
-  return answer;
+  RequestStats::Operation& stats =
+      head.method() == Method::kHead ? head_object_stats_ : get_object_stats_;
+  return answer_read_now({*bucket, *name, append_object_headers, stats}, *read, space);
 }
 
 Result<S3Request> S3Service::parse(const RequestHead& head, std::optional<S3Error>& error) {

@@ -35,12 +35,6 @@ class S3Service final : public Application {
   Answer refuse(const Error& error) override;
 
  private:
-  struct QuickRead {
-    leat::http::Method method;
-    std::string_view range;  // empty: all of it
-  };
-  std::optional<QuickAnswer> answer_now(ObjectStore& bucket, std::string_view name,
-                                        const QuickRead& read, const QuickSpace& space);
   std::string next_request_id();
   // The request, with its signer, or what is wrong with it.
   Result<S3Request> parse(const RequestHead& head, std::optional<S3Error>& error);
