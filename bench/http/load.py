@@ -21,7 +21,7 @@ end
 request = function() return requests[math.random({count}) - 1] end
 """
 
-RANDOM_PUTS = """
+NEW_PUTS = """
 local body = string.rep("x", {bytes})
 local n = 0
 math.randomseed({seed})
@@ -29,6 +29,22 @@ local salt = math.random(1000000000)
 request = function()
   n = n + 1
   return wrk.format("PUT", "{path}/put-" .. salt .. "-" .. n .. "{query}", nil, body)
+end
+"""
+
+# Large requests are made before: Lua gets no further than 25 of 10 MiB a second.
+LARGE_PUTS = """
+local requests = {{}}
+local n = 0
+init = function(arguments)
+  local body = string.rep("x", {bytes})
+  for i = 1, 24 do
+    requests[i] = wrk.format("PUT", "{path}/put-{seed}-" .. i .. "{query}", nil, body)
+  end
+end
+request = function()
+  n = n % #requests + 1
+  return requests[n]
 end
 """
 
@@ -53,8 +69,8 @@ def get_script(server: servers.Server, size: str, seed: int) -> str:
 
 
 def put_script(server: servers.Server, size: str, seed: int) -> str:
-    return RANDOM_PUTS.format(bytes=SIZES[size], path=server.path, query=server.put_query,
-                              seed=seed)
+    script = NEW_PUTS if SIZES[size] < MIB else LARGE_PUTS
+    return script.format(bytes=SIZES[size], path=server.path, query=server.put_query, seed=seed)
 
 
 def mixed_script(server: servers.Server, seed: int) -> str:

@@ -279,7 +279,7 @@ class AIStore(Server):
             "PORT_INTRA_DATA": str(ports[2]), "TEST_FSPATH_COUNT": "0",
             "AIS_FS_PATHS": f'"{directory}/data": ""', "AIS_USE_HTTPS": "false",
             "AIS_BACKEND_PROVIDERS": "", "AIS_HTTP_CHUNKED_TRANSFER": "true"}
-        script = peers / "aistore/deploy/dev/local/aisnode_config.sh"
+        script = peers.resolve() / "aistore/deploy/dev/local/aisnode_config.sh"
         subprocess.run(["bash", "-c", f"source {script}"], env=environment, check=True,
                        cwd=script.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         arguments = [f"-config={node}/ais.json", f"-local_config={node}/local.json",
