@@ -280,8 +280,9 @@ class AIStore(Server):
             "AIS_FS_PATHS": f'"{directory}/data": ""', "AIS_USE_HTTPS": "false",
             "AIS_BACKEND_PROVIDERS": "", "AIS_HTTP_CHUNKED_TRANSFER": "true"}
         script = peers.resolve() / "aistore/deploy/dev/local/aisnode_config.sh"
-        subprocess.run(["bash", "-c", f"source {script}"], env=environment, check=True,
-                       cwd=script.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(["bash", "-c", f"source {script.parent}/../utils.sh; source {script}"],
+                       env=environment, check=True, cwd=script.parent, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
         arguments = [f"-config={node}/ais.json", f"-local_config={node}/local.json",
                      f"-role={role}"]
         if role == "proxy":

@@ -93,29 +93,26 @@ ExitCode run_list(Session& session, const BucketOptions& options) {
                 : session.fail("list the buckets of " + options.url, status.error());
 }
 
-CLI::App& add_bucket_verb(CLI::App& group, Verb& chosen, const std::string& name,
-                          const std::string& about, const std::string& examples,
-                          const std::shared_ptr<BucketOptions>& options,
-                          ExitCode (*run)(Session&, const BucketOptions&)) {
-  CLI::App& verb = add_verb(group, chosen, name, about, examples, options, run);
-  verb.add_option("url", options->url, name == "ls" ? "the store" : "the bucket")
-      ->required()
-      ->type_name("URL");
+Syntax& add_bucket_verb(Syntax& group, Verb& chosen, const std::string& name,
+                        const std::string& about, const std::string& examples,
+                        const std::shared_ptr<BucketOptions>& options,
+                        ExitCode (*run)(Session&, const BucketOptions&)) {
+  Syntax& verb = add_verb(group, chosen, name, about, examples, options, run);
+  verb.value("url", options->url, "URL", name == "ls" ? "the store" : "the bucket");
+  verb.require("url");
   return verb;
 }
 
 }  // namespace
 
-void add_bucket(CLI::App& app, Verb& chosen) {
-  CLI::App* group = app.add_subcommand("bucket", "Make, list, change and remove buckets");
-  group->fallthrough()->require_subcommand(1);
-  group->footer(
-      "Examples:\n  leat bucket create leat+local:///data/store/images\n"
-      "  leat bucket ls leat+local:///data/store\n"
-      "  leat bucket create leat://127.0.0.1:9000/images\n");
+void add_bucket(Syntax& program, Verb& chosen) {
+  Syntax& group = program.add_group("bucket", "Make, list, change and remove buckets",
+                                    "  leat bucket create leat+local:///data/store/images\n"
+                                    "  leat bucket ls leat+local:///data/store\n"
+                                    "  leat bucket create leat://127.0.0.1:9000/images\n");
   auto options = std::make_shared<BucketOptions>();
-  CLI::App& create = add_bucket_verb(
-      *group, chosen, "create", "Make a bucket, and the store around it if there is none",
+  Syntax& create = add_bucket_verb(
+      group, chosen, "create", "Make a bucket, and the store around it if there is none",
       "  leat bucket create leat+local:///data/store/images\n"
       "  leat bucket create leat+local:///disk1/store,/disk2/store/images\n"
       "  leat bucket create --durability memory leat+local:///data/store/scratch\n",
@@ -123,21 +120,21 @@ void add_bucket(CLI::App& app, Verb& chosen) {
   add_durability(create, options->durability,
                  "what writes survive: a power cut (disk, the default), "
                  "or the death of the process only (memory)");
-  add_bucket_verb(*group, chosen, "ls", "List the buckets of a store",
+  add_bucket_verb(group, chosen, "ls", "List the buckets of a store",
                   "  leat bucket ls leat+local:///data/store\n"
                   "  leat bucket ls --json leat+local:///data/store\n",
                   options, run_list);
-  add_bucket_verb(*group, chosen, "rm", "Remove an empty bucket",
+  add_bucket_verb(group, chosen, "rm", "Remove an empty bucket",
                   "  leat rm -r leat+local:///data/store/images/\n"
                   "  leat bucket rm leat+local:///data/store/images\n",
                   options, run_remove);
-  CLI::App& set =
-      add_bucket_verb(*group, chosen, "set", "Change the options of a bucket",
+  Syntax& set =
+      add_bucket_verb(group, chosen, "set", "Change the options of a bucket",
                       "  leat bucket set --durability disk leat+local:///data/store/images\n"
                       "  leat bucket set --durability memory leat+local:///data/store/images\n",
                       options, run_set);
   add_durability(set, options->durability, "what writes survive from now on");
-  set.get_option("--durability")->required();
+  set.require("--durability");
 }
 
 }  // namespace leat::cli

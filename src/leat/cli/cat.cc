@@ -31,16 +31,15 @@ ExitCode run_cat(Session& session, const CatOptions& options) {
 
 }  // namespace
 
-void add_cat(CLI::App& app, Verb& chosen) {
+void add_cat(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<CatOptions>();
-  CLI::App& verb = add_verb(app, chosen, "cat", "Write objects to standard output",
-                            "  leat cat leat+local:///data/store/images/labels.txt\n"
-                            "  leat cat leat+local:///data/store/images/train.tar/0001.cls\n"
-                            "  leat cat 'null:?size=1GiB' | wc -c\n",
-                            options, run_cat);
-  verb.add_option("urls", options->urls, "objects, one after another")
-      ->required()
-      ->type_name("URL");
+  Syntax& verb = add_verb(program, chosen, "cat", "Write objects to standard output",
+                          "  leat cat leat+local:///data/store/images/labels.txt\n"
+                          "  leat cat leat+local:///data/store/images/train.tar/0001.cls\n"
+                          "  leat cat 'null:?size=1GiB' | wc -c\n",
+                          options, run_cat);
+  verb.values("urls", options->urls, "URL", "objects, one after another");
+  verb.require("urls");
 }
 
 }  // namespace leat::cli

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
 
 #include "leat/cli/verbs.h"
 
@@ -38,58 +39,48 @@ _leat() {
 complete -o filenames -F _leat leat
 )script";
 
-// "--jobs -j --json …" of a verb and, as flags may follow a verb, of the program.
-std::string words_of(const CLI::App& verb) {
-  std::string words;
-  for (const CLI::App* app = &verb; app != nullptr; app = app->get_parent()) {
-    for (const CLI::Option* option : app->get_options()) {
-      for (const std::string& name : option->get_lnames()) words += " --" + name;
-      for (const std::string& name : option->get_snames()) words += " -" + name;
-    }
-  }
-  for (const CLI::App* child : verb.get_subcommands([](const CLI::App*) { return true; })) {
-    words += " " + child->get_name();
-  }
-  return words.empty() ? words : words.substr(1);
-}
-
-// One case of the script for each verb, "bucket create" after "bucket".
-void append_cases(const CLI::App& app, const std::string& path, std::string& cases) {
-  cases += fmt::format("    \"{}\") words=\"{}\" ;;\n", path, words_of(app));
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    append_cases(*verb, path.empty() ? verb->get_name() : path + " " + verb->get_name(), cases);
+// One case of the script for each verb, "bucket create" after "bucket". As flags may follow a verb,
+// those of the words before it are `outer`.
+void append_cases(const Syntax& verb, const std::string& path, const std::string& outer,
+                  std::string& cases) {
+  const std::string flags = fmt::format("{}{}", fmt::join(verb.flag_names(), " "), outer);
+  cases += fmt::format("    \"{}\") words=\"{}", path, flags);
+  for (const auto& child : verb.verbs()) cases += " " + child->name();
+  cases += "\" ;;\n";
+  for (const auto& child : verb.verbs()) {
+    append_cases(*child, path.empty() ? child->name() : path + " " + child->name(), " " + flags,
+                 cases);
   }
 }
 
 // The verb is what was typed without flags, as far as it is a verb; everything else is a file.
-std::string bash_script(const CLI::App& root) {
+std::string bash_script(const Syntax& program) {
   std::string cases;
-  append_cases(root, "", cases);
+  append_cases(program, "", "", cases);
   return kScriptHead + cases + kScriptTail;
 }
 
-std::string zsh_script(const CLI::App& root) {
+std::string zsh_script(const Syntax& program) {
   return "#compdef leat\n# leat completion zsh: add to ~/.zshrc  source <(leat completion zsh)\n"
          "autoload -Uz bashcompinit && bashcompinit\n" +
-         bash_script(root);
+         bash_script(program);
 }
 
 }  // namespace
 
-void add_completion(CLI::App& app, Verb& chosen) {
+void add_completion(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<CompletionOptions>();
-  const auto run = [&app](Session& session, const CompletionOptions& chosen_options) {
-    session.output().line(chosen_options.shell == "zsh" ? zsh_script(app) : bash_script(app));
+  const auto run = [&program](Session& session, const CompletionOptions& chosen_options) {
+    session.output().line(chosen_options.shell == "zsh" ? zsh_script(program)
+                                                        : bash_script(program));
     return ExitCode::kOk;
   };
-  CLI::App& verb = add_verb(app, chosen, "completion", "Print a script that completes commands",
-                            "  source <(leat completion bash)\n"
-                            "  leat completion zsh > ~/.zsh/_leat\n",
-                            options, run);
-  verb.add_option("shell", options->shell, "bash or zsh")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh"}))
-      ->type_name("bash|zsh");
+  Syntax& verb = add_verb(program, chosen, "completion", "Print a script that completes commands",
+                          "  source <(leat completion bash)\n"
+                          "  leat completion zsh > ~/.zsh/_leat\n",
+                          options, run);
+  verb.choice("shell", options->shell, {"bash", "zsh"}, "bash or zsh");
+  verb.require("shell");
 }
 
 }  // namespace leat::cli

@@ -27,21 +27,20 @@ ExitCode run_check(Session& session, const ConfigOptions& options) {
 
 }  // namespace
 
-void add_config(CLI::App& app, Verb& chosen) {
-  CLI::App* group = app.add_subcommand("config", "Check a configuration file");
-  group->fallthrough()->require_subcommand(1);
-  group->footer(
-      "Examples:\n  leat config check leat.toml\n"
-      "  leat --config leat.toml ls leat+local:///data/store\n");
+void add_config(Syntax& program, Verb& chosen) {
+  Syntax& group = program.add_group("config", "Check a configuration file",
+                                    "  leat config check leat.toml\n"
+                                    "  leat --config leat.toml ls leat+local:///data/store\n");
   auto options = std::make_shared<ConfigOptions>();
-  CLI::App& check =
-      add_verb(*group, chosen, "check", "Check a file, and show all settings that follow from it",
+  Syntax& check =
+      add_verb(group, chosen, "check", "Check a file, and show all settings that follow from it",
                "  leat config check leat.toml\n"
                "  leat config check --quiet leat.toml && echo good\n"
                "\nA file with every setting:\n" +
                    Settings().schema().to_toml(),
                options, run_check);
-  check.add_option("file", options->file, "a TOML file")->required()->type_name("FILE");
+  check.value("file", options->file, "FILE", "a TOML file");
+  check.require("file");
 }
 
 }  // namespace leat::cli

@@ -40,10 +40,10 @@ ExitCode run_cp(Session& session, const CpOptions& options) {
 
 }  // namespace
 
-void add_cp(CLI::App& app, Verb& chosen) {
+void add_cp(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<CpOptions>();
-  CLI::App& verb = add_verb(
-      app, chosen, "cp", "Copy an object, or with -r a folder, between any two stores",
+  Syntax& verb = add_verb(
+      program, chosen, "cp", "Copy an object, or with -r a folder, between any two stores",
       "  leat cp -r /data/imagenet leat+local:///data/store/imagenet/\n"
       "  leat cp -r --include '*.jpg' leat+local:///data/store/imagenet/train /scratch/train\n"
       "  leat cp leat+local:///data/store/imagenet/1.jpg /scratch/\n"
@@ -58,12 +58,12 @@ void add_cp(CLI::App& app, Verb& chosen) {
       "Patterns: * within a level, ** across levels, ?, [a-z]; without '/' they mean the last\n"
       "component. Missing buckets are made; so is a store in a new or empty directory.\n",
       options, run_cp);
-  verb.add_option("source", options->source, "an object or a folder")->required()->type_name("URL");
-  verb.add_option("target", options->target, "where it goes; a folder when it ends with '/'")
-      ->required()
-      ->type_name("URL");
-  verb.add_flag("-r,--recursive", options->recursive, "everything beneath the source");
-  verb.add_flag("--force", options->flags.force, "copy what is unchanged, too");
+  verb.value("source", options->source, "URL", "an object or a folder");
+  verb.require("source");
+  verb.value("target", options->target, "URL", "where it goes; a folder when it ends with '/'");
+  verb.require("target");
+  verb.flag("-r,--recursive", options->recursive, "everything beneath the source");
+  verb.flag("--force", options->flags.force, "copy what is unchanged, too");
   options->flags.add_to(verb);
 }
 

@@ -122,40 +122,35 @@ ExitCode run_remove(Session& session, const DriveOptions& options) {
 
 }  // namespace
 
-void add_drive(CLI::App& app, Verb& chosen) {
-  CLI::App* group = app.add_subcommand("drive", "Add, remove and list the drives of a store");
-  group->fallthrough()->require_subcommand(1);
-  group->footer(
-      "Examples:\n  leat drive ls leat+local:///disk1/store\n"
-      "  leat drive add leat+local:///disk1/store /disk2/store\n");
+void add_drive(Syntax& program, Verb& chosen) {
+  Syntax& group = program.add_group("drive", "Add, remove and list the drives of a store",
+                                    "  leat drive ls leat+local:///disk1/store\n"
+                                    "  leat drive add leat+local:///disk1/store /disk2/store\n");
   auto options = std::make_shared<DriveOptions>();
-  CLI::App& add = add_verb(*group, chosen, "add", "Add a directory, and move its share there",
-                           "  leat drive add leat+local:///disk1/store /disk2/store\n"
-                           "  leat ls leat+local:///disk1/store,/disk2/store\n",
-                           options, run_add);
-  CLI::App& remove =
-      add_verb(*group, chosen, "remove", "Move everything off a drive and take it out",
+  Syntax& add = add_verb(group, chosen, "add", "Add a directory, and move its share there",
+                         "  leat drive add leat+local:///disk1/store /disk2/store\n"
+                         "  leat ls leat+local:///disk1/store,/disk2/store\n",
+                         options, run_add);
+  Syntax& remove =
+      add_verb(group, chosen, "remove", "Move everything off a drive and take it out",
                "  leat drive remove leat+local:///disk1/store,/disk2/store /disk2/store\n"
                "  leat drive remove --give-up leat+local:///disk1/store "
                "0123456789abcdef0123456789abcdef\n"
                "\nA drive that is missing can only be given up: what it held is lost.\n",
                options, run_remove);
-  CLI::App& list = add_verb(*group, chosen, "ls", "List the drives of a store",
-                            "  leat drive ls leat+local:///disk1/store,/disk2/store\n"
-                            "  leat drive ls --json leat+local:///disk1/store\n",
-                            options, run_list);
-  for (CLI::App* verb : {&add, &remove, &list}) {
-    verb->add_option("url", options->url, "the store, with all its directories")
-        ->required()
-        ->type_name("URL");
+  Syntax& list = add_verb(group, chosen, "ls", "List the drives of a store",
+                          "  leat drive ls leat+local:///disk1/store,/disk2/store\n"
+                          "  leat drive ls --json leat+local:///disk1/store\n",
+                          options, run_list);
+  for (Syntax* verb : {&add, &remove, &list}) {
+    verb->value("url", options->url, "URL", "the store, with all its directories");
+    verb->require("url");
   }
-  add.add_option("directory", options->drive, "a new or empty directory")
-      ->required()
-      ->type_name("DIRECTORY");
-  remove.add_flag("--give-up", options->give_up, "remove a missing drive; what it held is lost");
-  remove.add_option("drive", options->drive, "its directory or its id")
-      ->required()
-      ->type_name("DRIVE");
+  add.value("directory", options->drive, "DIRECTORY", "a new or empty directory");
+  add.require("directory");
+  remove.flag("--give-up", options->give_up, "remove a missing drive; what it held is lost");
+  remove.value("drive", options->drive, "DRIVE", "its directory or its id");
+  remove.require("drive");
 }
 
 }  // namespace leat::cli

@@ -106,14 +106,15 @@ ExitCode run_du(Session& session, const DuOptions& options) {
 
 }  // namespace
 
-void add_du(CLI::App& app, Verb& chosen) {
+void add_du(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<DuOptions>();
-  CLI::App& verb = add_verb(app, chosen, "du", "Count objects and bytes, or what a store takes",
-                            "  leat du leat+local:///data/store              buckets and drives\n"
-                            "  leat du leat+local:///data/store/images/train\n"
-                            "  leat du --json file:///data\n",
-                            options, run_du);
-  verb.add_option("url", options->url, "a folder, or a local store")->required()->type_name("URL");
+  Syntax& verb = add_verb(program, chosen, "du", "Count objects and bytes, or what a store takes",
+                          "  leat du leat+local:///data/store              buckets and drives\n"
+                          "  leat du leat+local:///data/store/images/train\n"
+                          "  leat du --json file:///data\n",
+                          options, run_du);
+  verb.value("url", options->url, "URL", "a folder, or a local store");
+  verb.require("url");
 }
 
 }  // namespace leat::cli

@@ -31,19 +31,17 @@ ExitCode run_get(Session& session, const GetOptions& options) {
 
 }  // namespace
 
-void add_get(CLI::App& app, Verb& chosen) {
+void add_get(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<GetOptions>();
-  CLI::App& verb = add_verb(app, chosen, "get", "Fetch one object into a file",
-                            "  leat get leat+local:///data/store/images/cat.jpg\n"
-                            "  leat get leat+local:///data/store/images/cat.jpg pictures/\n"
-                            "  leat get leat+local:///data/store/images/photos.tar - | tar t\n",
-                            options, run_get);
-  verb.add_option("url", options->url, "the object, which may be a member of a shard")
-      ->required()
-      ->type_name("URL");
-  verb.add_option("target", options->target,
-                  "a file, a directory, or - for standard output; here if not given")
-      ->type_name("FILE|DIRECTORY|-");
+  Syntax& verb = add_verb(program, chosen, "get", "Fetch one object into a file",
+                          "  leat get leat+local:///data/store/images/cat.jpg\n"
+                          "  leat get leat+local:///data/store/images/cat.jpg pictures/\n"
+                          "  leat get leat+local:///data/store/images/photos.tar - | tar t\n",
+                          options, run_get);
+  verb.value("url", options->url, "URL", "the object, which may be a member of a shard");
+  verb.require("url");
+  verb.value("target", options->target, "FILE|DIRECTORY|-",
+             "a file, a directory, or - for standard output; here if not given");
 }
 
 }  // namespace leat::cli

@@ -95,37 +95,34 @@ ExitCode run_environment(Session& session, const KeysOptions& options) {
 
 }  // namespace
 
-void add_keys(CLI::App& app, Verb& chosen) {
-  CLI::App* group = app.add_subcommand("keys", "The access keys of 'leat serve'");
-  group->fallthrough()->require_subcommand(1);
-  group->footer("Examples:\n  eval \"$(leat keys env)\"\n  leat keys add read:images\n");
+void add_keys(Syntax& program, Verb& chosen) {
+  Syntax& group = program.add_group("keys", "The access keys of 'leat serve'",
+                                    "  eval \"$(leat keys env)\"\n  leat keys add read:images\n");
   auto options = std::make_shared<KeysOptions>();
-  CLI::App& list =
-      add_verb(*group, chosen, "ls", "List keys and their rights, not their secrets",
+  Syntax& list =
+      add_verb(group, chosen, "ls", "List keys and their rights, not their secrets",
                "  leat keys ls\n  leat keys ls --json --keys /etc/leat/keys\n", options, run_list);
-  CLI::App& add =
-      add_verb(*group, chosen, "add", "Make a key, and show it",
+  Syntax& add =
+      add_verb(group, chosen, "add", "Make a key, and show it",
                "  leat keys add admin\n  leat keys add read:images write:results/mine/\n"
                "\nA right is read, write (reads too) or admin (everything), for all buckets, one\n"
                "bucket or the names in it that begin with a prefix.\n",
                options, run_add);
-  CLI::App& remove = add_verb(*group, chosen, "rm", "Remove a key",
-                              "  leat keys rm LEATABCDEFGHIJKLMNOP\n"
-                              "\nA server that runs takes it until it is started again.\n",
-                              options, run_remove);
-  CLI::App& environment =
-      add_verb(*group, chosen, "env", "Print the first key as the variables that S3 clients read",
+  Syntax& remove = add_verb(group, chosen, "rm", "Remove a key",
+                            "  leat keys rm LEATABCDEFGHIJKLMNOP\n"
+                            "\nA server that runs takes it until it is started again.\n",
+                            options, run_remove);
+  Syntax& environment =
+      add_verb(group, chosen, "env", "Print the first key as the variables that S3 clients read",
                "  eval \"$(leat keys env)\" && aws --endpoint-url http://127.0.0.1:9000 s3 ls\n",
                options, run_environment);
-  for (CLI::App* verb : {&list, &add, &remove, &environment}) {
-    verb->add_option("--keys", options->file, "the file of keys")->type_name("FILE");
+  for (Syntax* verb : {&list, &add, &remove, &environment}) {
+    verb->value("--keys", options->file, "FILE", "the file of keys");
   }
-  add.add_option("right", options->rights, "RIGHT[:BUCKET[/PREFIX]]")
-      ->required()
-      ->type_name("RIGHT");
-  remove.add_option("key", options->removed, "the access key, as 'leat keys ls' shows it")
-      ->required()
-      ->type_name("ACCESS-KEY");
+  add.values("right", options->rights, "RIGHT", "RIGHT[:BUCKET[/PREFIX]]");
+  add.require("right");
+  remove.value("key", options->removed, "ACCESS-KEY", "the access key, as 'leat keys ls' shows it");
+  remove.require("key");
 }
 
 }  // namespace leat::cli

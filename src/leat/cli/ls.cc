@@ -131,10 +131,10 @@ ExitCode run_ls(Session& session, const LsOptions& options) {
 
 }  // namespace
 
-void add_ls(CLI::App& app, Verb& chosen) {
+void add_ls(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<LsOptions>();
-  CLI::App& verb = add_verb(
-      app, chosen, "ls", "List objects in byte order, or the buckets of a store or server",
+  Syntax& verb = add_verb(
+      program, chosen, "ls", "List objects in byte order, or the buckets of a store or server",
       "  leat ls leat+local:///data/store                  the buckets\n"
       "  leat ls -l leat+local:///data/store/images/train\n"
       "  leat ls leat://127.0.0.1:9000/images/train\n"
@@ -143,15 +143,13 @@ void add_ls(CLI::App& app, Verb& chosen) {
       "\nControl characters, bytes that are not UTF-8 and '%' are shown as %XX. With --json each\n"
       "line is an object; a name that is not UTF-8 has its exact bytes in \"name_encoded\".\n",
       options, run_ls);
-  verb.add_option("url", options->url, "a store, a folder or an object")
-      ->required()
-      ->type_name("URL");
-  verb.add_flag("-l,--long", options->details, "sizes in bytes and times, too");
-  verb.add_flag("-r,--recursive", options->recursive, "everything beneath, not only one level");
-  verb.add_flag("--members", options->members, "the members of shards, too");
-  verb.add_option("--delimiter", options->delimiter, "what ends a level, if not '/'")
-      ->type_name("TEXT");
-  verb.add_option("--limit", options->limit, "at most so many lines")->type_name("N");
+  verb.value("url", options->url, "URL", "a store, a folder or an object");
+  verb.require("url");
+  verb.flag("-l,--long", options->details, "sizes in bytes and times, too");
+  verb.flag("-r,--recursive", options->recursive, "everything beneath, not only one level");
+  verb.flag("--members", options->members, "the members of shards, too");
+  verb.value("--delimiter", options->delimiter, "TEXT", "what ends a level, if not '/'");
+  verb.value("--limit", options->limit, "N", "at most so many lines");
 }
 
 }  // namespace leat::cli

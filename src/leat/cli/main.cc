@@ -1,14 +1,13 @@
 // leat: the command line. Parses, opens a session, runs one verb, and ends with its exit code:
 // 0 done, 1 something failed, 2 the command makes no sense, 130 interrupted.
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
-#include <optional>
+#include <string>
+#include <utility>
 
 #include "leat/base/units.h"
 #include "leat/cli/interruption.h"
 #include "leat/cli/session.h"
-#include "leat/cli/suggestion.h"
+#include "leat/cli/syntax.h"
 #include "leat/cli/verbs.h"
 
 namespace leat::cli {
@@ -22,84 +21,51 @@ constexpr const char* kAbout =
     "written %25 and '?' %3F.";
 
 constexpr const char* kExamples =
-    "Examples:\n"
     "  leat bucket create leat+local:///data/store/images\n"
     "  leat cp -r /data/imagenet leat+local:///data/store/images/\n"
     "  leat ls -l leat+local:///data/store/images/\n"
     "  leat VERB --help        examples of every verb\n";
 
-void add_global_flags(CLI::App& app, GlobalFlags& flags) {
-  app.add_option("--jobs", flags.jobs, "objects at once; by default twice the cores, at most 16")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
-  app.add_flag("--quiet", flags.quiet, "no progress, no summary");
-  app.add_flag("--json", flags.json,
+void add_global_flags(Syntax& program, GlobalFlags& flags) {
+  program.number("--jobs", flags.jobs, 1, 1024,
+                 "objects at once; by default twice the cores, at most 16");
+  program.flag("--quiet", flags.quiet, "no progress, no summary");
+  program.flag("--json", flags.json,
                "results as JSON on standard output, errors on standard error");
-  app.add_option("--config", flags.config, "settings; see 'leat config check --help'")
-      ->type_name("FILE");
-  app.add_option("--timeout", flags.timeout, "give up after this time, such as 30s or 1h30m")
-      ->type_name("DURATION");
+  program.value("--config", flags.config, "FILE", "settings; see 'leat config check --help'");
+  program.value("--timeout", flags.timeout, "DURATION",
+                "give up after this time, such as 30s or 1h30m");
 }
 
-void add_verbs(CLI::App& app, Verb& chosen) {
-  add_put(app, chosen);
-  add_get(app, chosen);
-  add_cat(app, chosen);
-  add_ls(app, chosen);
-  add_stat(app, chosen);
-  add_du(app, chosen);
-  add_cp(app, chosen);
-  add_sync(app, chosen);
-  add_rm(app, chosen);
-  add_bucket(app, chosen);
-  add_shard(app, chosen);
-  add_verify(app, chosen);
-  add_drive(app, chosen);
-  add_serve(app, chosen);
-  add_top(app, chosen);
-  add_keys(app, chosen);
-  add_config(app, chosen);
-  add_version(app, chosen);
-  add_completion(app, chosen);
+void add_verbs(Syntax& program, Verb& chosen) {
+  add_put(program, chosen);
+  add_get(program, chosen);
+  add_cat(program, chosen);
+  add_ls(program, chosen);
+  add_stat(program, chosen);
+  add_du(program, chosen);
+  add_cp(program, chosen);
+  add_sync(program, chosen);
+  add_rm(program, chosen);
+  add_bucket(program, chosen);
+  add_shard(program, chosen);
+  add_verify(program, chosen);
+  add_drive(program, chosen);
+  add_serve(program, chosen);
+  add_top(program, chosen);
+  add_keys(program, chosen);
+  add_config(program, chosen);
+  add_version(program, chosen);
+  add_completion(program, chosen);
 }
 
-// The innermost verb that was typed: where help is to be had.
-const CLI::App& innermost(const CLI::App& app) {
-  const auto verbs = app.get_subcommands();
-  return verbs.empty() ? app : innermost(*verbs.front());
-}
-
-std::string path_of(const CLI::App& app) {
-  if (app.get_parent() == nullptr) return "leat";
-  return path_of(*app.get_parent()) + " " + app.get_name();
-}
-
-int usage_error(const CLI::App& app, const GlobalFlags& flags, const std::string& message) {
+int usage_error(const GlobalFlags& flags, const std::string& message, const std::string& verb) {
   Output output({.json = flags.json, .quiet = flags.quiet});
-  output.usage_error(message, path_of(innermost(app)) + " --help");
+  output.usage_error(message, verb + " --help");
   return static_cast<int>(ExitCode::kUsage);
 }
 
-// What is left over after parsing: a verb that does not exist, or one argument too many.
-std::optional<std::string> complaint(const CLI::App& app) {
-  const std::vector<std::string> rest = app.remaining(true);
-  if (rest.empty()) return std::nullopt;
-  const CLI::App& verb = innermost(app);
-  std::vector<std::string> names;
-  for (const CLI::App* child : verb.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(child->get_name());
-  }
-  const auto word = std::find_if(rest.begin(), rest.end(),
-                                 [](const std::string& text) { return !text.starts_with('-'); });
-  if (names.empty() || word == rest.end()) return "unexpected argument '" + rest.front() + "'";
-  std::string message = "there is no verb '" + *word + "'";
-  if (const auto nearest = nearest_word(*word, names)) {
-    message += "; did you mean '" + *nearest + "'?";
-  }
-  return message;
-}
-
-int run(const GlobalFlags& flags, const CLI::App& app, const Verb& verb,
+int run(const GlobalFlags& flags, const Verb& verb, const std::string& verb_name,
         const Interruption& interruption) {
   Settings settings;
   if (!flags.config.empty()) {
@@ -115,7 +81,7 @@ int run(const GlobalFlags& flags, const CLI::App& app, const Verb& verb,
   if (!flags.timeout.empty()) {
     const auto timeout = parse_duration(flags.timeout);
     if (!timeout) {
-      return usage_error(app, flags, "--timeout: " + std::string(timeout.error().message()));
+      return usage_error(flags, "--timeout: " + std::string(timeout.error().message()), verb_name);
     }
     context = context.with_timeout(*timeout);
   }
@@ -128,35 +94,33 @@ int run(const GlobalFlags& flags, const CLI::App& app, const Verb& verb,
   return static_cast<int>(code);
 }
 
-// CLI11 throws; nothing else sees its exceptions.
-int main_with_parser(int argument_count, char** arguments) {
+int parse_and_run(int argument_count, char** arguments) {
   const Interruption interruption;
   GlobalFlags flags;
   Verb chosen;
-  CLI::App app(kAbout, "leat");
-  app.footer(kExamples);
-  app.allow_extras();
-  add_global_flags(app, flags);
-  add_verbs(app, chosen);
-  try {
-    app.parse(argument_count, arguments);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << innermost(app).help();
-    return static_cast<int>(ExitCode::kOk);
-  } catch (const CLI::ParseError& error) {
-    return usage_error(app, flags, complaint(app).value_or(error.what()));
+  Syntax program("leat", kAbout, kExamples);
+  add_global_flags(program, flags);
+  add_verbs(program, chosen);
+  const Syntax::Typed typed = program.parse(argument_count, arguments);
+  switch (typed.outcome) {
+    case Syntax::Typed::Outcome::kAskedForHelp:
+      std::cout << typed.text;
+      return static_cast<int>(ExitCode::kOk);
+    case Syntax::Typed::Outcome::kMisunderstood:
+      return usage_error(flags, typed.text, typed.verb);
+    case Syntax::Typed::Outcome::kUnderstood:
+      break;
   }
-  if (const auto text = complaint(app)) return usage_error(app, flags, *text);
   if (!chosen) {
-    std::cout << app.help();
+    std::cout << program.help();
     return static_cast<int>(ExitCode::kUsage);
   }
-  return run(flags, app, chosen, interruption);
+  return run(flags, chosen, typed.verb, interruption);
 }
 
 }  // namespace
 }  // namespace leat::cli
 
 int main(int argument_count, char** arguments) {
-  return leat::cli::main_with_parser(argument_count, arguments);
+  return leat::cli::parse_and_run(argument_count, arguments);
 }

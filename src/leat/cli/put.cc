@@ -99,19 +99,18 @@ ExitCode run_put(Session& session, const PutOptions& options) {
 
 }  // namespace
 
-void add_put(CLI::App& app, Verb& chosen) {
+void add_put(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<PutOptions>();
-  CLI::App& verb =
-      add_verb(app, chosen, "put", "Store files as objects",
+  Syntax& verb =
+      add_verb(program, chosen, "put", "Store files as objects",
                "  leat put cat.jpg leat+local:///data/store/images/\n"
                "  leat put *.jpg leat+local:///data/store/images/train/\n"
                "  tar c photos | leat put - leat+local:///data/store/images/photos.tar\n",
                options, run_put);
-  verb.add_option("arguments", options->arguments,
-                  "files, or - for standard input, and then the URL: of one object, or of a folder "
-                  "when it ends with '/'")
-      ->required()
-      ->type_name("FILE… URL");
+  verb.values("arguments", options->arguments, "FILE… URL",
+              "files, or - for standard input, and then the URL: of one object, or of a folder "
+              "when it ends with '/'");
+  verb.require("arguments");
   add_durability(verb, options->durability, "what the objects survive before this returns");
 }
 

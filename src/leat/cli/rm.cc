@@ -101,17 +101,18 @@ ExitCode run_rm(Session& session, const RmOptions& options) {
 
 }  // namespace
 
-void add_rm(CLI::App& app, Verb& chosen) {
+void add_rm(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<RmOptions>();
-  CLI::App& verb = add_verb(app, chosen, "rm", "Remove an object, or with -r a folder",
-                            "  leat rm leat+local:///data/store/images/cat.jpg\n"
-                            "  leat rm -r --dry-run leat+local:///data/store/images/train\n"
-                            "  leat rm -r --yes leat+local:///data/store/images/train\n",
-                            options, run_rm);
-  verb.add_option("url", options->url, "an object or a folder")->required()->type_name("URL");
-  verb.add_flag("-r,--recursive", options->recursive, "everything beneath");
-  verb.add_flag("--dry-run", options->dry_run, "say what would be removed");
-  verb.add_flag("--yes", options->yes, "do not ask");
+  Syntax& verb = add_verb(program, chosen, "rm", "Remove an object, or with -r a folder",
+                          "  leat rm leat+local:///data/store/images/cat.jpg\n"
+                          "  leat rm -r --dry-run leat+local:///data/store/images/train\n"
+                          "  leat rm -r --yes leat+local:///data/store/images/train\n",
+                          options, run_rm);
+  verb.value("url", options->url, "URL", "an object or a folder");
+  verb.require("url");
+  verb.flag("-r,--recursive", options->recursive, "everything beneath");
+  verb.flag("--dry-run", options->dry_run, "say what would be removed");
+  verb.flag("--yes", options->yes, "do not ask");
 }
 
 }  // namespace leat::cli

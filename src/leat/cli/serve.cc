@@ -160,7 +160,7 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
   auto store = open_store(session, options);
   if (!store) return session.fail("open the store", store.error());
   auto domains = options.domains.empty() ? settings.domains : options.domains;
-  for (std::string& domain : domains) domain = CLI::detail::to_lower(domain);
+  for (std::string& domain : domains) domain = leat::http::to_lower(domain);
   const auto buckets = std::make_shared<http::Buckets>(*store);
   const auto access = std::make_shared<const http::Access>(keys->access);
   const auto stats = std::make_shared<http::RequestStats>();
@@ -199,10 +199,10 @@ ExitCode run_serve(Session& session, const ServeOptions& options) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, Verb& chosen) {
+void add_serve(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App& verb =
-      add_verb(app, chosen, "serve", "Serve a store over HTTP, to every S3 client",
+  Syntax& verb =
+      add_verb(program, chosen, "serve", "Serve a store over HTTP, to every S3 client",
                "  leat serve --data /data/store\n"
                "  leat serve --data /disk1/store --data /disk2/store --listen :9000\n"
                "  leat serve --data /data/store --anonymous read\n"
@@ -211,28 +211,19 @@ void add_serve(CLI::App& app, Verb& chosen) {
                "requests end; a\n"
                "second one stops at once.\n",
                options, run_serve);
-  verb.add_option("--data", options->directories, "a directory of the store, one a disk")
-      ->required()
-      ->type_name("DIRECTORY");
-  verb.add_option("--listen", options->listen,
-                  "where to listen; 127.0.0.1:9000 by default, :9000 is every address")
-      ->type_name("HOST:PORT");
-  verb.add_option("--threads", options->threads, "event loops; one a core by default")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
-  verb.add_option("--keys", options->keys,
-                  "the file of access keys; ~/.config/leat/keys by default")
-      ->type_name("FILE");
-  verb.add_option("--tls-certificate", options->tls_certificate, "a PEM file: serve HTTPS")
-      ->type_name("FILE");
-  verb.add_option("--tls-key", options->tls_key, "the PEM file of its key")->type_name("FILE");
-  verb.add_option("--domain", options->domains,
-                  "a name of this server under which buckets are hosts: BUCKET.NAME")
-      ->type_name("NAME");
-  verb.add_option("--anonymous", options->anonymous,
-                  "what requests without a key may do: none (default), read or write")
-      ->check(CLI::IsMember({"none", "read", "write"}))
-      ->type_name("RIGHT");
+  verb.values("--data", options->directories, "DIRECTORY", "a directory of the store, one a disk");
+  verb.require("--data");
+  verb.value("--listen", options->listen, "HOST:PORT",
+             "where to listen; 127.0.0.1:9000 by default, :9000 is every address");
+  verb.number("--threads", options->threads, 1, 1024, "event loops; one a core by default");
+  verb.value("--keys", options->keys, "FILE",
+             "the file of access keys; ~/.config/leat/keys by default");
+  verb.value("--tls-certificate", options->tls_certificate, "FILE", "a PEM file: serve HTTPS");
+  verb.value("--tls-key", options->tls_key, "FILE", "the PEM file of its key");
+  verb.values("--domain", options->domains, "NAME",
+              "a name of this server under which buckets are hosts: BUCKET.NAME");
+  verb.choice("--anonymous", options->anonymous, {"none", "read", "write"},
+              "what requests without a key may do: none (default), read or write");
 }
 
 }  // namespace leat::cli

@@ -234,8 +234,8 @@ ExitCode run_extract(Session& session, const ShardOptions& options) {
   return summary->failures.empty() ? ExitCode::kOk : ExitCode::kFailed;
 }
 
-void add_create(CLI::App& group, Verb& chosen, const std::shared_ptr<ShardOptions>& options) {
-  CLI::App& verb = add_verb(
+void add_create(Syntax& group, Verb& chosen, const std::shared_ptr<ShardOptions>& options) {
+  Syntax& verb = add_verb(
       group, chosen, "create", "Pack a folder into tar shards, samples together",
       "  leat shard create /data/imagenet leat+local:///data/store/imagenet-shards/\n"
       "  leat shard create --size 256MiB --shuffle 7 /data/imagenet /data/shards\n"
@@ -244,50 +244,48 @@ void add_create(CLI::App& group, Verb& chosen, const std::shared_ptr<ShardOption
       "(WebDataset).\n"
       "The same files and flags make the same shards, byte for byte.\n",
       options, run_create);
-  verb.add_option("source", options->source, "the folder")->required()->type_name("URL");
-  verb.add_option("target", options->target, "the folder of the shards")
-      ->required()
-      ->type_name("URL");
-  verb.add_option("--size", options->size, "of a shard, at most")->type_name("SIZE");
-  verb.add_option("--count", options->count, "samples in a shard, at most")->type_name("N");
-  verb.add_option("--name", options->name_template, "with %06d where the number goes")
-      ->type_name("TEMPLATE");
-  verb.add_option("--shuffle", options->shuffle_seed, "samples in an order made from this seed")
-      ->type_name("SEED");
-  verb.add_option("--files-from", options->listing, "only the files of this listing, one a line")
-      ->type_name("FILE|-");
+  verb.value("source", options->source, "URL", "the folder");
+  verb.require("source");
+  verb.value("target", options->target, "URL", "the folder of the shards");
+  verb.require("target");
+  verb.value("--size", options->size, "SIZE", "of a shard, at most");
+  verb.value("--count", options->count, "N", "samples in a shard, at most");
+  verb.value("--name", options->name_template, "TEMPLATE", "with %06d where the number goes");
+  verb.value("--shuffle", options->shuffle_seed, "SEED", "samples in an order made from this seed");
+  verb.value("--files-from", options->listing, "FILE|-",
+             "only the files of this listing, one a line");
 }
 
 }  // namespace
 
-void add_shard(CLI::App& app, Verb& chosen) {
-  CLI::App* group = app.add_subcommand("shard", "Make, list, index and extract tar shards");
-  group->fallthrough()->require_subcommand(1);
-  group->footer(
-      "Examples:\n  leat shard create /data/imagenet /data/shards\n"
-      "  leat shard ls /data/shards/shard-000000.tar\n");
+void add_shard(Syntax& program, Verb& chosen) {
+  Syntax& group = program.add_group("shard", "Make, list, index and extract tar shards",
+                                    "  leat shard create /data/imagenet /data/shards\n"
+                                    "  leat shard ls /data/shards/shard-000000.tar\n");
   auto options = std::make_shared<ShardOptions>();
-  add_create(*group, chosen, options);
-  CLI::App& list = add_verb(*group, chosen, "ls", "List the members of a shard",
-                            "  leat shard ls -l /data/shards/shard-000000.tar\n"
-                            "  leat shard ls --json leat+local:///data/store/images/train.tar\n",
-                            options, run_list);
-  list.add_flag("-l,--long", options->details, "sizes in bytes and times, too");
-  CLI::App& index = add_verb(*group, chosen, "index", "Read a shard and say what its index holds",
-                             "  leat shard index /data/shards/shard-000000.tar\n"
-                             "  leat shard index shard.tar --output shard.index\n",
-                             options, run_index);
-  index.add_option("--output", options->target, "write the index there")->type_name("URL");
-  CLI::App& extract_verb =
-      add_verb(*group, chosen, "extract", "Take a shard apart into a folder",
+  add_create(group, chosen, options);
+  Syntax& list = add_verb(group, chosen, "ls", "List the members of a shard",
+                          "  leat shard ls -l /data/shards/shard-000000.tar\n"
+                          "  leat shard ls --json leat+local:///data/store/images/train.tar\n",
+                          options, run_list);
+  list.flag("-l,--long", options->details, "sizes in bytes and times, too");
+  Syntax& index = add_verb(group, chosen, "index", "Read a shard and say what its index holds",
+                           "  leat shard index /data/shards/shard-000000.tar\n"
+                           "  leat shard index shard.tar --output shard.index\n",
+                           options, run_index);
+  index.value("--output", options->target, "URL", "write the index there");
+  Syntax& extract_verb =
+      add_verb(group, chosen, "extract", "Take a shard apart into a folder",
                "  leat shard extract /data/shards/shard-000000.tar /scratch/samples\n"
                "  leat shard extract shard.tar leat+local:///data/store/samples/\n"
                "\nNothing is written outside the target; links and devices are not made.\n",
                options, run_extract);
-  for (CLI::App* verb : {&list, &index, &extract_verb}) {
-    verb->add_option("url", options->source, "the shard")->required()->type_name("URL");
+  for (Syntax* verb : {&list, &index, &extract_verb}) {
+    verb->value("url", options->source, "URL", "the shard");
+    verb->require("url");
   }
-  extract_verb.add_option("target", options->target, "the folder")->required()->type_name("URL");
+  extract_verb.value("target", options->target, "URL", "the folder");
+  extract_verb.require("target");
 }
 
 }  // namespace leat::cli

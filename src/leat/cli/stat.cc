@@ -54,14 +54,14 @@ ExitCode run_stat(Session& session, const StatOptions& options) {
 
 }  // namespace
 
-void add_stat(CLI::App& app, Verb& chosen) {
+void add_stat(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<StatOptions>();
-  CLI::App& verb =
-      add_verb(app, chosen, "stat", "Show what is known of one object",
-               "  leat stat leat+local:///data/store/images/cat.jpg\n"
-               "  leat stat --json leat+local:///data/store/images/train.tar/0001.jpg\n",
-               options, run_stat);
-  verb.add_option("url", options->url, "the object")->required()->type_name("URL");
+  Syntax& verb = add_verb(program, chosen, "stat", "Show what is known of one object",
+                          "  leat stat leat+local:///data/store/images/cat.jpg\n"
+                          "  leat stat --json leat+local:///data/store/images/train.tar/0001.jpg\n",
+                          options, run_stat);
+  verb.value("url", options->url, "URL", "the object");
+  verb.require("url");
 }
 
 }  // namespace leat::cli

@@ -24,10 +24,10 @@ ExitCode run_sync(Session& session, const SyncOptions& options) {
 
 }  // namespace
 
-void add_sync(CLI::App& app, Verb& chosen) {
+void add_sync(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<SyncOptions>();
-  CLI::App& verb =
-      add_verb(app, chosen, "sync", "Make a folder the same as another",
+  Syntax& verb =
+      add_verb(program, chosen, "sync", "Make a folder the same as another",
                "  leat sync /data/imagenet leat+local:///data/store/imagenet/\n"
                "  leat sync --delete --dry-run /data/imagenet leat+local:///data/store/imagenet/\n"
                "  leat sync --checksum leat+local:///data/store/imagenet file:///backup/imagenet\n"
@@ -37,12 +37,12 @@ void add_sync(CLI::App& app, Verb& chosen) {
                "leave out,\n"
                "and not at all when the source is empty.\n",
                options, run_sync);
-  verb.add_option("source", options->source, "a folder")->required()->type_name("URL");
-  verb.add_option("target", options->target, "the folder that becomes like it")
-      ->required()
-      ->type_name("URL");
-  verb.add_flag("--delete", options->flags.delete_extraneous,
-                "remove from the target what the source does not have");
+  verb.value("source", options->source, "URL", "a folder");
+  verb.require("source");
+  verb.value("target", options->target, "URL", "the folder that becomes like it");
+  verb.require("target");
+  verb.flag("--delete", options->flags.delete_extraneous,
+            "remove from the target what the source does not have");
   options->flags.add_to(verb);
 }
 

@@ -152,10 +152,10 @@ ExitCode run_top(Session& session, const TopOptions& options) {
 
 }  // namespace
 
-void add_top(CLI::App& app, Verb& chosen) {
+void add_top(Syntax& program, Verb& chosen) {
   auto options = std::make_shared<TopOptions>();
-  CLI::App& verb =
-      add_verb(app, chosen, "top", "Watch what a server does: rates, latencies, drives",
+  Syntax& verb =
+      add_verb(program, chosen, "top", "Watch what a server does: rates, latencies, drives",
                "  leat top\n"
                "  leat top http://127.0.0.1:9000\n"
                "  leat top --once --json | jq .total.requests_per_second\n"
@@ -164,12 +164,10 @@ void add_top(CLI::App& app, Verb& chosen) {
                "terminal, q or Ctrl-C leaves; in a\n"
                "pipe there is a table each interval.\n",
                options, run_top);
-  verb.add_option("url", options->url, "the server; http://127.0.0.1:9000 by default")
-      ->type_name("URL");
-  verb.add_option("--keys", options->keys, "the file of keys")->type_name("FILE");
-  verb.add_option("--interval", options->interval, "how long to count; 1s by default")
-      ->type_name("DURATION");
-  verb.add_flag("--once", options->once, "show the figures of one interval, and end");
+  verb.value("url", options->url, "URL", "the server; http://127.0.0.1:9000 by default");
+  verb.value("--keys", options->keys, "FILE", "the file of keys");
+  verb.value("--interval", options->interval, "DURATION", "how long to count; 1s by default");
+  verb.flag("--once", options->once, "show the figures of one interval, and end");
 }
 
 }  // namespace leat::cli

@@ -125,18 +125,13 @@ void TransferView::show_json(const TransferReport& report, TransferOptions::Mode
   session_.output().json(document);
 }
 
-void TransferFlags::add_to(CLI::App& verb) {
-  verb.add_option("--include", include, "only names that match this pattern; may be repeated")
-      ->take_all()
-      ->expected(1)
-      ->type_name("GLOB");
-  verb.add_option("--exclude", exclude, "no names that match this pattern; may be repeated")
-      ->take_all()
-      ->expected(1)
-      ->type_name("GLOB");
-  verb.add_flag("--checksum", checksum,
-                "read the target and compare the bytes: mends what is damaged there");
-  verb.add_flag("--dry-run", dry_run, "say what would be done, and change nothing");
+void TransferFlags::add_to(Syntax& verb) {
+  verb.repeated("--include", include, "GLOB",
+                "only names that match this pattern; may be repeated");
+  verb.repeated("--exclude", exclude, "GLOB", "no names that match this pattern; may be repeated");
+  verb.flag("--checksum", checksum,
+            "read the target and compare the bytes: mends what is damaged there");
+  verb.flag("--dry-run", dry_run, "say what would be done, and change nothing");
   add_durability(verb, durability, "what each copy survives before it counts as done");
 }
 
@@ -151,10 +146,8 @@ Result<TransferOptions> TransferFlags::options() const {
   return options;
 }
 
-void add_durability(CLI::App& verb, std::string& target, const std::string& about) {
-  verb.add_option("--durability", target, about)
-      ->check(CLI::IsMember({"disk", "memory"}))
-      ->type_name("disk|memory");
+void add_durability(Syntax& verb, std::string& target, const std::string& about) {
+  verb.choice("--durability", target, {"disk", "memory"}, about);
 }
 
 Durability durability_of(std::string_view word) {

@@ -4,13 +4,13 @@
 // TransferView hears from many threads (TransferObserver); the rest is for the main thread.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "leat/base/progress.h"
 #include "leat/cli/session.h"
+#include "leat/cli/syntax.h"
 #include "leat/store/transfer.h"
 
 namespace leat::cli {
@@ -50,12 +50,12 @@ struct TransferFlags {
   bool force = false;
   bool delete_extraneous = false;
 
-  void add_to(CLI::App& verb);
+  void add_to(Syntax& verb);
   // kInvalidArgument for a pattern that is none.
   Result<TransferOptions> options() const;
 };
 
-void add_durability(CLI::App& verb, std::string& target, const std::string& about);
+void add_durability(Syntax& verb, std::string& target, const std::string& about);
 // REQUIRES: empty, "disk" or "memory", as add_durability() checks.
 Durability durability_of(std::string_view word);
 

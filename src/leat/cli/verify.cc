@@ -77,20 +77,20 @@ ExitCode run_verify(Session& session, const VerifyFlags& flags) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Verb& chosen) {
+void add_verify(Syntax& program, Verb& chosen) {
   auto flags = std::make_shared<VerifyFlags>();
-  CLI::App& verb = add_verb(
-      app, chosen, "verify", "Read a local store and compare everything with its checksums",
+  Syntax& verb = add_verb(
+      program, chosen, "verify", "Read a local store and compare everything with its checksums",
       "  leat verify leat+local:///data/store\n"
       "  leat verify --repair leat+local:///data/store\n"
       "  leat verify --rate 100MiB leat+local:///disk1/store,/disk2/store\n"
       "\nA damaged object is named and never served; it is never removed. The exit code is 1 when\n"
       "anything is damaged and was not repaired.\n",
       flags, run_verify);
-  verb.add_option("url", flags->url, "the store")->required()->type_name("URL");
-  verb.add_flag("--repair", flags->repair, "repair what can be, and remove files of nobody");
-  verb.add_option("--rate", flags->rate, "read at most so many bytes a second; 0: no limit")
-      ->type_name("SIZE");
+  verb.value("url", flags->url, "URL", "the store");
+  verb.require("url");
+  verb.flag("--repair", flags->repair, "repair what can be, and remove files of nobody");
+  verb.value("--rate", flags->rate, "SIZE", "read at most so many bytes a second; 0: no limit");
 }
 
 }  // namespace leat::cli

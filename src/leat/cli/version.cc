@@ -27,8 +27,8 @@ ExitCode run_version(Session& session, const VersionOptions&) {
 
 }  // namespace
 
-void add_version(CLI::App& app, Verb& chosen) {
-  add_verb(app, chosen, "version", "Show the version, and the formats on disk that it knows",
+void add_version(Syntax& program, Verb& chosen) {
+  add_verb(program, chosen, "version", "Show the version, and the formats on disk that it knows",
            "  leat version\n  leat version --json\n", std::make_shared<VersionOptions>(),
            run_version);
 }
