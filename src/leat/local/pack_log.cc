@@ -56,9 +56,7 @@ Place place_of(const Record& record, Location location, std::uint64_t length_byt
   if (record.options.contains(std::string(kSharedOption))) flags |= Place::kSharedBit;
   const bool has_one_header = record.kind == RecordKind::kObject &&
                               length_bytes == kBlockBytes + padded_size(record.size_bytes);
-  if (has_one_header && record.key.size() <= kNameBytes && is_plain_path(record.key)) {
-    flags |= Place::kPlainBit;
-  }
+  if (has_one_header && is_whole_name(record.key)) flags |= Place::kPlainBit;
   return Place(location, length_bytes, flags);
 }
 
