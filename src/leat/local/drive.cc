@@ -98,10 +98,17 @@ Status Drive::load() {
       return std::move(opened).error();
     }
   }
-  ASSIGN_OR_RETURN(auto recovered,
-                   log_.recover(checkpoint, access_, [this](const Record& record, Place place) {
-                     return replay(record, place);
-                   }));
+  bool has_room = access_ == PackLog::Access::kReadWrite && log_.reserve().keep();
+  const auto visit = [&](const Record& record, Place place) -> Status {
+    RETURN_IF_ERROR(replay(record, place));
+    if (!has_room || !has_full_overlay()) return ok_status();
+    // A long replay must not need long memory. Not a checkpoint: the log is not read to its end.
+    Status flushed = catalogue_->flush(catalogue_->checkpoint());
+    // A full disk must not keep anyone from reading and removing.
+    has_room = !flushed.failed_with(ErrorCode::kNoSpace);
+    return has_room ? flushed : ok_status();
+  };
+  ASSIGN_OR_RETURN(auto recovered, log_.recover(checkpoint, access_, visit));
   for (PackLog::Damage& damage : recovered.damages) report_damage(std::move(damage));
   RETURN_IF_ERROR(forget_missing_packs());
   RETURN_IF_ERROR(load_shared_files());
@@ -122,11 +129,6 @@ Status Drive::replay(const Record& record, Place place) {
   CatalogueEntry entry = catalogue_entry(record, place);
   if (current) entry.previous = current->place;
   apply(record.key, hash, entry);
-  if (access_ == PackLog::Access::kReadWrite &&
-      catalogue_->entries_in_memory() >= options_.catalogue.flush_entries) {
-    // A long replay must not need long memory. Not a checkpoint: the log is not read to its end.
-    return catalogue_->flush(catalogue_->checkpoint());
-  }
   return ok_status();
 }
 
@@ -547,9 +549,13 @@ Result<bool> Drive::maintain(const Context& context) {
     sweep_is_due_.store(false);
     return true;
   }
-  if (has_full_overlay()) {
-    RETURN_IF_ERROR(checkpoint());
-    for (;;) {
+  // The catalogue does not take the room of removing either.
+  const bool is_full = log_.reserve().is_given_up() && !log_.reserve().keep();
+  if (has_full_overlay() && !is_full) {
+    const Status written = checkpoint();
+    const bool needs_room = written.failed_with(ErrorCode::kNoSpace) && pick_pack();
+    if (!needs_room) RETURN_IF_ERROR(written);
+    while (!needs_room) {
       RETURN_IF_ERROR(context.check());
       ASSIGN_OR_RETURN(const bool merged, catalogue_->merge());
       if (!merged) return true;
