@@ -167,16 +167,9 @@ local::StoreOptions with_cache(std::uint64_t bytes) {
 Status measure_described(const Settings& settings, const Run& run) {
   const SampleSet set{settings.small_set, kSampleBytes, "application/octet-stream"};
   const auto names = sample_names(set.count);
-  const std::filesystem::path directory = run.directory / "described";
-  {
-    ASSIGN_OR_RETURN(const auto store, loaded_store(directory, set));
-    RETURN_IF_ERROR(
-        measure_warm(set, " with Content-Type", settings.warm_batches, *store, names, run));
-    RETURN_IF_ERROR(store->close());
-  }
-  ASSIGN_OR_RETURN(const auto store, BenchStore::open(directory, with_cache(0)));
+  ASSIGN_OR_RETURN(const auto store, loaded_store(run.directory / "described", set));
   RETURN_IF_ERROR(
-      measure_warm(set, " with Content-Type, no cache", settings.warm_batches, *store, names, run));
+      measure_warm(set, " with Content-Type", settings.warm_batches, *store, names, run));
   return store->close();
 }
 
