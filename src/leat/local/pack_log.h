@@ -76,7 +76,7 @@ struct PackLogOptions {
   std::uint64_t preallocate_bytes = 4 << 20;
   std::size_t group_records = 1024;
   std::uint64_t group_bytes = 16 << 20;
-  std::uint64_t reserve_bytes = 16 << 20;  // see Reserve
+  std::uint64_t reserve_bytes = 4 << 20;  // see Reserve
 };
 
 class PackLog {

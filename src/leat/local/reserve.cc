@@ -29,6 +29,7 @@ bool Reserve::keep() {
   return has_room;
 }
 
+// Not synced: what a power cut takes of it is made again, or taken for given up.
 Status Reserve::make(std::uint64_t bytes) {
   (void)files_.remove_file(kReserveFile);  // a part of one, perhaps
   ASSIGN_OR_RETURN(const auto file, files_.open(kReserveFile, OpenMode::kCreate));
@@ -41,7 +42,6 @@ Status Reserve::make(std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes && status.ok(); at += piece.size()) {
     status = file->write_at(at, piece.first(std::min<std::uint64_t>(piece.size(), bytes - at)));
   }
-  if (status.ok()) status = file->sync();
   if (!status.ok()) (void)files_.remove_file(kReserveFile);
   return status;
 }

@@ -5,8 +5,8 @@
 // made again, the log takes nothing else: otherwise the next object would be in that room.
 //
 // Nothing depends on the file. A crash may leave it short, or bring it back; it is made again when
-// a process begins to write and the disk has room. Other programs may be faster to take the room
-// that was given up: then removing fails, as it would without a reserve.
+// a process opens the drive for writing and the disk has room. Other programs may be faster to take
+// the room that was given up: then removing fails, as it would without a reserve.
 //
 // Thread-safe.
 #pragma once
@@ -26,7 +26,7 @@ class Reserve {
   Reserve(FileSystem& files, std::uint64_t most_bytes) : files_(files), most_bytes_(most_bytes) {}
 
   // Makes the file, if it is not there whole and the disk has room for it and as much again.
-  // Returns whether it is there, or nothing is to be kept.
+  // False when it has not: it counts as given up then.
   bool keep() EXCLUDES(mutex_);
   // Gives its room to whoever writes next; false when there was none.
   bool give_up() EXCLUDES(mutex_);
