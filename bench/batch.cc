@@ -163,8 +163,18 @@ local::StoreOptions with_cache(std::uint64_t bytes) {
   return options;
 }
 
+// The same samples as clients of S3 put them, with a Content-Type.
+Status measure_described(const Settings& settings, const Run& run) {
+  const SampleSet set{settings.small_set, kSampleBytes, "application/octet-stream"};
+  const auto names = sample_names(set.count);
+  ASSIGN_OR_RETURN(const auto store, loaded_store(run.directory / "described", set));
+  RETURN_IF_ERROR(
+      measure_warm(set, " with Content-Type", settings.warm_batches, *store, names, run));
+  return store->close();
+}
+
 Status measure_set(const Settings& settings, std::uint64_t count, const Run& run) {
-  const SampleSet set{count, kSampleBytes};
+  const SampleSet set{count, kSampleBytes, {}};
   const std::filesystem::path directory = run.directory / std::to_string(count);
   const auto names = sample_names(count);
   {
@@ -188,6 +198,7 @@ Status measure_set(const Settings& settings, std::uint64_t count, const Run& run
 Status measure(const Settings& settings, const Run& run) {
   RETURN_IF_ERROR(pin_to_one_core());
   RETURN_IF_ERROR(measure_set(settings, settings.small_set, run));
+  RETURN_IF_ERROR(measure_described(settings, run));
   return measure_set(settings, settings.large_set, run);
 }
 

@@ -86,6 +86,7 @@ Result<std::unique_ptr<BenchStore>> BenchStore::open(const std::filesystem::path
 Status BenchStore::load(const SampleSet& set) {
   CreateOptions options;
   options.durability = Durability::kMemory;
+  if (!set.content_type.empty()) options.metadata.headers["content-type"] = set.content_type;
   return in_threads(kLoadThreads, [&](std::size_t thread) -> Status {
     std::vector<std::byte> bytes(set.size_bytes);
     for (std::uint64_t i = thread; i < set.count; i += kLoadThreads) {

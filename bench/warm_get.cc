@@ -19,7 +19,7 @@ struct Settings {
 
 Status measure(const Settings& settings, const Run& run) {
   RETURN_IF_ERROR(pin_to_one_core());
-  const SampleSet set{settings.objects, kObjectBytes};
+  const SampleSet set{settings.objects, kObjectBytes, {}};
   ASSIGN_OR_RETURN(const auto store, loaded_store(run.directory / "store", set));
   ASSIGN_OR_RETURN(const Descriptor file, sample_file(run.directory / "file", set));
   const auto names = sample_names(set.count);

@@ -123,7 +123,9 @@ std::vector<BatchReader::Item*> BatchReader::find_small(Drive& drive, std::span<
     items[i].place = *matches[i].begin();
     const Place place = items[i].place;
     const std::uint64_t length = place.length_bytes();
-    if (!place.is_plain() || length == 0) continue;
+    if (length == 0 || place.is_tombstone() || place.is_large()) continue;
+    const bool is_odd = place.is_verified() && !place.has_known_header();
+    if (is_odd) continue;
     const bool may_be_warm = place.is_verified() && length <= kSmallRecordBytes;
     (may_be_warm ? small : other).push_back(&items[i]);
   }
@@ -235,9 +237,10 @@ std::vector<BatchReader::Gathered> BatchReader::gather_records(Drive& drive,
     const auto pack = packs.get(location.pack);
     const std::uint64_t length = item->place.length_bytes();
     const auto mapping = pack ? pack->mapping(location.offset_bytes() + length) : Pack::Mapping{};
-    const ByteRange range = item->read->wanted_of(length - kBlockBytes);
-    if (mapping.data == nullptr) continue;
-    const std::byte* record = mapping.data + location.offset_bytes();
+    const std::uint64_t extension = item->place.extension_bytes();
+    if (mapping.data == nullptr || length < extension + kBlockBytes) continue;
+    const ByteRange range = item->read->wanted_of(length - extension - kBlockBytes);
+    const std::byte* record = mapping.data + location.offset_bytes() + extension;
     const bool in_one_piece = range.offset == 0 && range.length <= kOnePieceBytes;
     const std::size_t head = in_one_piece ? kBlockBytes + range.length : kHeaderPart;
     const std::size_t data_at = total + (in_one_piece ? kBlockBytes : kHeaderPart);
@@ -263,7 +266,8 @@ void BatchReader::deliver_gathered(Drive& drive, std::span<const Gathered> gathe
     if (!header_is_of(header, item->key)) continue;
     const auto size = parse_size_field(header);
     // The disk may give other bytes than it did when they were compared.
-    if (!size || kBlockBytes + padded_size(*size) != item->place.length_bytes()) continue;
+    const std::uint64_t head = item->place.extension_bytes() + kBlockBytes;
+    if (!size || head + padded_size(*size) != item->place.length_bytes()) continue;
     const ByteRange range = item->read->wanted_of(*size);
     const std::byte* data = gather.data() + data_at;
     if (offer && range.length == *size) {
@@ -300,7 +304,10 @@ void BatchReader::read_cold(Drive& drive, std::span<Item*> items, const Context&
     auto& [item, pack] = wanted[i];
     auto found = drive.interpret(item->key, item->key, item->place, std::move(pack),
                                  pieces[i].bytes, pieces[i].length);
-    if (!found.ok() || !*found || (!(*found)->data && (*found)->record.size_bytes > 0)) continue;
+    if (!found.ok() || !*found) continue;
+    const Record& record = (*found)->record;
+    if (record.kind == RecordKind::kReference) drive.mark_learned(item->key, item->place.large());
+    if (record.kind != RecordKind::kObject || (!(*found)->data && record.size_bytes > 0)) continue;
     const ByteRange range = item->read->wanted_of((*found)->record.size_bytes);
     item->read->deliver(std::span((*found)->data.get() + range.offset, range.length),
                         (*found)->data);

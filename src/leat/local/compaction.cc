@@ -16,6 +16,7 @@ namespace leat::local {
 namespace {
 
 constexpr std::uint64_t kMoveBytes = 1 << 20;  // in one group of the log
+constexpr std::uint64_t kReserveShare = 16;    // of the reserve, what compaction may take
 
 std::string names_path(std::uint32_t pack_id) {
   return fmt::format("{}/{:08x}.names", kPackDirectory, pack_id);
@@ -79,6 +80,11 @@ Status Drive::compact(Pack& pack, const Context& context) {
   std::vector<std::pair<std::string, Place>> superfluous;
   bool has_objects = false;
   const MonotonicTime start = context.clock().now();
+  // With so little to move, the pack will be gone before the disk is full, or the reserve's room.
+  const auto space = files_->space();
+  const std::uint64_t room = std::max(space.ok() ? space->available_bytes / 2 : 0,
+                                      options_.log.reserve_bytes / kReserveShare);
+  const bool frees_space = pack.live_bytes() <= room;
 
   const auto move_all = [&]() -> Status {
     (void)log_.commit(moves, context);  // each has its own result
@@ -118,6 +124,7 @@ Status Drive::compact(Pack& pack, const Context& context) {
     if (!bytes.ok()) return std::move(bytes).error();
     move_bytes += head.length_bytes;
     moves.emplace_back(std::move(head), *std::move(bytes), location);
+    moves.back().frees_space = frees_space;
     if (move_bytes < kMoveBytes) return ok_status();
     RETURN_IF_ERROR(move_all());
     return keep_pace(offset, start, options_.compact_bytes_per_second, context);

@@ -98,10 +98,17 @@ Status Drive::load() {
       return std::move(opened).error();
     }
   }
-  ASSIGN_OR_RETURN(auto recovered,
-                   log_.recover(checkpoint, access_, [this](const Record& record, Place place) {
-                     return replay(record, place);
-                   }));
+  bool has_room = access_ == PackLog::Access::kReadWrite && log_.reserve().keep();
+  const auto visit = [&](const Record& record, Place place) -> Status {
+    RETURN_IF_ERROR(replay(record, place));
+    if (!has_room || !has_full_overlay()) return ok_status();
+    // A long replay must not need long memory. Not a checkpoint: the log is not read to its end.
+    Status flushed = catalogue_->flush(catalogue_->checkpoint());
+    // A full disk must not keep anyone from reading and removing.
+    has_room = !flushed.failed_with(ErrorCode::kNoSpace);
+    return has_room ? flushed : ok_status();
+  };
+  ASSIGN_OR_RETURN(auto recovered, log_.recover(checkpoint, access_, visit));
   for (PackLog::Damage& damage : recovered.damages) report_damage(std::move(damage));
   RETURN_IF_ERROR(forget_missing_packs());
   RETURN_IF_ERROR(load_shared_files());
@@ -122,11 +129,6 @@ Status Drive::replay(const Record& record, Place place) {
   CatalogueEntry entry = catalogue_entry(record, place);
   if (current) entry.previous = current->place;
   apply(record.key, hash, entry);
-  if (access_ == PackLog::Access::kReadWrite &&
-      catalogue_->entries_in_memory() >= options_.catalogue.flush_entries) {
-    // A long replay must not need long memory. Not a checkpoint: the log is not read to its end.
-    return catalogue_->flush(catalogue_->checkpoint());
-  }
   return ok_status();
 }
 
@@ -229,15 +231,14 @@ std::optional<std::span<const std::byte>> Drive::read_now(std::string_view key,
   if (!pack || pack->file().read_now(offset, space) != length) return std::nullopt;
   const ConstTarBlock block(space.data(), kBlockBytes);
   if (!place.is_plain()) {
-    const auto shape = parse_shape(block, pack->position(offset));
     std::uint64_t record_bytes = 0;
     const auto record = parse_record(space, pack->position(offset), &record_bytes);
-    if (!shape.ok() || !record.ok() || record->kind != RecordKind::kObject || record->key != key ||
-        shape->head_bytes + record->size_bytes > length) {
+    if (!record.ok() || record->kind != RecordKind::kObject || record->key != key ||
+        record_bytes > length) {
       return std::nullopt;
     }
     info = info_of(*record);
-    return space.subspan(shape->head_bytes, record->size_bytes);
+    return space.subspan(record_bytes - padded_size(record->size_bytes), record->size_bytes);
   }
   const auto stamp = parse_stamp(block, pack->position(offset));
   const auto header = parse_header(block);
@@ -294,10 +295,24 @@ Result<std::optional<Found>> Drive::interpret(std::string_view key, std::string_
       return std::optional(std::move(found));
     }
   }
+  if (count > kBlockBytes) {
+    std::uint64_t length = 0;
+    auto record = parse_record(std::span(bytes.get(), count), pack->position(offset), &length);
+    if (record.ok() && record->key == key && record->kind == RecordKind::kObject &&
+        length <= count) {
+      const std::uint64_t head = length - padded_size(record->size_bytes);
+      found.record = *std::move(record);
+      found.data_offset = offset + head;
+      found.pack = std::move(pack);
+      found.data = std::shared_ptr<const std::byte[]>(bytes, bytes.get() + head);
+      RETURN_IF_ERROR(check_data(key, found, std::span(found.data.get(), found.record.size_bytes)));
+      return std::optional(std::move(found));
+    }
+  }
   return read_found_slowly(key, place, std::move(pack));
 }
 
-// Records with an extension, references, tombstones, and whatever is damaged.
+// Records of which more must be read, references, tombstones, and whatever is damaged.
 Result<std::optional<Found>> Drive::read_found_slowly(std::string_view key, Place place,
                                                       std::shared_ptr<Pack> pack) {
   auto head = pack->read_head(place.location().offset_bytes());
@@ -337,7 +352,12 @@ Status Drive::check_data(std::string_view key, const Found& found,
                          std::span<const std::byte> data) {
   if (found.place.is_verified()) return ok_status();
   if (crc32c(0, data) == found.record.crc32c) {
-    mark_verified(key, found.place);
+    Place place = found.place.verified();
+    if (is_whole_name(key)) {
+      const std::uint64_t head = found.data_offset - place.location().offset_bytes();
+      place = place.with_extension(head - kBlockBytes);
+    }
+    mark_learned(key, place);
     return ok_status();
   }
   {
@@ -352,9 +372,9 @@ Status Drive::check_data(std::string_view key, const Found& found,
   return damaged_object(key, found.place.location(), kWhat);
 }
 
-void Drive::mark_verified(std::string_view key, Place place) {
+void Drive::mark_learned(std::string_view key, Place place) {
   ReaderLock lock(table_mutex_);
-  table_.mark_verified(hash_key(key), place);
+  table_.mark_learned(hash_key(key), place);
 }
 
 void Drive::find_places(std::span<const std::uint64_t> hashes,
@@ -529,9 +549,13 @@ Result<bool> Drive::maintain(const Context& context) {
     sweep_is_due_.store(false);
     return true;
   }
-  if (has_full_overlay()) {
-    RETURN_IF_ERROR(checkpoint());
-    for (;;) {
+  // The catalogue does not take the room of removing either.
+  const bool is_full = log_.reserve().is_given_up() && !log_.reserve().keep();
+  if (has_full_overlay() && !is_full) {
+    const Status written = checkpoint();
+    const bool needs_room = written.failed_with(ErrorCode::kNoSpace) && pick_pack();
+    if (!needs_room) RETURN_IF_ERROR(written);
+    while (!needs_room) {
       RETURN_IF_ERROR(context.check());
       ASSIGN_OR_RETURN(const bool merged, catalogue_->merge());
       if (!merged) return true;

@@ -193,7 +193,8 @@ class Drive final : private PackLog::Listener {
   // Forgets the catalogue, so that the next opening rebuilds it from the packs.
   Status discard_catalogue();
 
-  void mark_verified(std::string_view key, Place place) EXCLUDES(table_mutex_);
+  // Remembers what was learned of the record at `place`.
+  void mark_learned(std::string_view key, Place place) EXCLUDES(table_mutex_);
   // Where records of a key with this hash are.
   NameTable::Matches places(std::uint64_t hash) const {
     ReaderLock lock(table_mutex_);

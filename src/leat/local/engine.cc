@@ -216,12 +216,19 @@ Status Engine::begin_writing() {
   }
   ++epoch;
   for (const auto& drive : drives()) {
-    RETURN_IF_ERROR(drive->update_superblock([&](Superblock& block) {
+    const auto begin = [&](Superblock& block) {
       block.epoch = epoch;
       block.is_clean = false;
       // What is written while a drive is away may belong there.
       if (!whole) block.is_settled = false;
-    }));
+    };
+    Reserve& reserve = drive->log().reserve();
+    Status begun = drive->update_superblock(begin);
+    // Perhaps something is to be removed; nothing else will be written in that room.
+    if (begun.failed_with(ErrorCode::kNoSpace) && reserve.give_up()) {
+      begun = drive->update_superblock(begin);
+    }
+    RETURN_IF_ERROR(begun);
   }
   if (!whole) update_settled(Settled::kNo);
   generations_.start(epoch << kEpochShift);

@@ -28,7 +28,7 @@ Result<bool> can_become_drive(FileSystem& files, const std::string& store_id,
       ASSIGN_OR_RETURN(const auto inside, files.read_directory(entry.name));
       if (!inside.empty()) return false;
     } else if (entry.name != kCatalogueDirectory && entry.name != kLockFile &&
-               entry.name != "lost+found") {
+               entry.name != kReserveFile && entry.name != "lost+found") {
       return false;
     }
   }

@@ -7,6 +7,8 @@ namespace leat::local {
 
 inline constexpr std::string_view kSuperblockFile = "leat.store";
 inline constexpr std::string_view kLockFile = "leat.lock";
+// Takes up space that removing may need (reserve.h).
+inline constexpr std::string_view kReserveFile = "leat.reserve";
 inline constexpr std::string_view kPackDirectory = "packs";
 inline constexpr std::string_view kObjectDirectory = "objects";
 inline constexpr std::string_view kCatalogueDirectory = "catalogue";

@@ -54,16 +54,39 @@ class Place {
   bool is_shared() const noexcept { return (bits_ & kSharedBit) != 0; }
   // An object with one header, whose name field alone is the key.
   bool is_plain() const noexcept { return (bits_ & kPlainBit) != 0; }
+
+  // What follows is learned by reading the record, and never stored.
   // The bytes were checked against their checksum by this process.
   bool is_verified() const noexcept { return (bits_ & kVerifiedBit) != 0; }
   Place verified() const noexcept { return from_bits(bits_ | kVerifiedBit); }
-  Place unverified() const noexcept { return from_bits(bits_ & ~kVerifiedBit); }
+  // The object's bytes are not in the record.
+  bool is_large() const noexcept { return (bits_ & kLargeBit) != 0; }
+  Place large() const noexcept { return from_bits(bits_ | kLargeBit); }
+  // How much of the record stands before the header whose name field alone is the key: the pax
+  // header of an object with metadata. 0: nothing, or nobody knows.
+  std::uint64_t extension_bytes() const noexcept {
+    return (bits_ >> kExtensionShift & kMostExtensionBlocks) * kBlockBytes;
+  }
+  // Nothing changes when it is too long to say.
+  Place with_extension(std::uint64_t bytes) const noexcept {
+    const std::uint64_t blocks = bytes / kBlockBytes;
+    return blocks > kMostExtensionBlocks ? *this : from_bits(bits_ | blocks << kExtensionShift);
+  }
+  // An object whose header with the key in its name field is known to be at extension_bytes().
+  bool has_known_header() const noexcept { return is_plain() || extension_bytes() != 0; }
+  // Without what was learned.
+  Place unverified() const noexcept { return from_bits(bits_ & ~kLearnedBits); }
 
   // 20 bits of pack, 22 of block, 12 of length, 10 of flags.
   static constexpr std::uint64_t kTombstoneBit = 1;
   static constexpr std::uint64_t kVerifiedBit = 2;
   static constexpr std::uint64_t kSharedBit = 4;
   static constexpr std::uint64_t kPlainBit = 8;
+  static constexpr std::uint64_t kLargeBit = 16;
+  static constexpr int kExtensionShift = 5;
+  static constexpr std::uint64_t kMostExtensionBlocks = 31;
+  static constexpr std::uint64_t kLearnedBits =
+      kVerifiedBit | kLargeBit | kMostExtensionBlocks << kExtensionShift;
 
  private:
   static constexpr std::uint64_t kLongRecord = (1u << 12) - 1;

@@ -76,9 +76,10 @@ void NameTable::erase(std::uint64_t hash, Place place) {
   --size_;
 }
 
-void NameTable::mark_verified(std::uint64_t hash, Place place) const noexcept {
+void NameTable::mark_learned(std::uint64_t hash, Place place) const noexcept {
   if (Slot* slot = slot_at(hash, place); slot != nullptr) {
-    std::atomic_ref(slot->place).fetch_or(Place::kVerifiedBit, std::memory_order_relaxed);
+    const std::uint64_t learned = place.bits() & Place::kLearnedBits;
+    std::atomic_ref(slot->place).fetch_or(learned, std::memory_order_relaxed);
   }
 }
 

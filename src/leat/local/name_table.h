@@ -51,8 +51,8 @@ class NameTable {
   void replace(std::uint64_t hash, Place from, Place to);
   // REQUIRES: it is there.
   void erase(std::uint64_t hash, Place place);
-  // Remembers that the bytes at this place were checked; nothing happens if it has moved.
-  void mark_verified(std::uint64_t hash, Place place) const noexcept;
+  // Remembers what was learned of the record at this place; nothing happens if it has moved.
+  void mark_learned(std::uint64_t hash, Place place) const noexcept;
   void unmark_verified(std::uint64_t hash, Place place) const noexcept;
 
   template <typename Visit>

@@ -75,7 +75,7 @@ TEST(NameTable, AnEmptyOneKnowsNothing) {
   EXPECT_EQ(table.find(0).size(), 0u);
   EXPECT_EQ(table.find(UINT64_MAX).size(), 0u);
   table.prefetch(7);
-  table.mark_verified(7, place_at(1));
+  table.mark_learned(7, place_at(1).verified());
   EXPECT_EQ(table.memory_bytes(), 0u);
 }
 
@@ -96,17 +96,35 @@ TEST(NameTable, EqualHashesAreSeparateEntriesUpToALimit) {
                        {42, place_at(5).bits()}});
 }
 
+TEST(NameTable, KeepsWhatWasLearnedOfARecord) {
+  NameTable table;
+  ASSERT_TRUE(table.insert(1, place_at(1)));
+  const auto place = [&] { return *table.find(1).begin(); };
+  EXPECT_FALSE(place().has_known_header());
+  table.mark_learned(1, place_at(1).with_extension(2 * kBlockBytes));
+  EXPECT_EQ(place().extension_bytes(), 2 * kBlockBytes);
+  EXPECT_TRUE(place().has_known_header());
+  EXPECT_FALSE(place().is_verified());
+  table.mark_learned(1, place_at(1).large());
+  EXPECT_TRUE(place().is_large());
+  EXPECT_EQ(place().extension_bytes(), 2 * kBlockBytes);
+  EXPECT_EQ(place().length_bytes(), place_at(1).length_bytes());
+  EXPECT_EQ(place().unverified().bits(), place_at(1).bits()) << "none of it is stored";
+  EXPECT_EQ(place_at(1).with_extension(31 * kBlockBytes).extension_bytes(), 31 * kBlockBytes);
+  EXPECT_EQ(place_at(1).with_extension(32 * kBlockBytes).bits(), place_at(1).bits());
+}
+
 TEST(NameTable, MarksWhatWasVerifiedUnlessItHasMoved) {
   NameTable table;
   ASSERT_TRUE(table.insert(1, place_at(1)));
-  table.mark_verified(1, place_at(2));
+  table.mark_learned(1, place_at(2).verified());
   EXPECT_FALSE(table.find(1).begin()->is_verified());
-  table.mark_verified(1, place_at(1));
+  table.mark_learned(1, place_at(1).verified());
   EXPECT_TRUE(table.find(1).begin()->is_verified());
   // What is known of the old place says nothing about the new one.
   table.replace(1, place_at(1), place_at(3));
   EXPECT_FALSE(table.find(1).begin()->is_verified());
-  table.mark_verified(1, place_at(3));
+  table.mark_learned(1, place_at(3).verified());
   table.erase(1, place_at(3));
   EXPECT_EQ(table.size(), 0u);
 }
@@ -196,7 +214,7 @@ TEST(NameTable, MarkingMayRunBesideFinding) {
     for (const std::uint64_t hash : hashes) {
       const auto matches = table.find(hash);
       ASSERT_EQ(matches.size(), 1u);
-      table.mark_verified(hash, *matches.begin());
+      table.mark_learned(hash, matches.begin()->verified());
     }
   };
   std::jthread other(work);

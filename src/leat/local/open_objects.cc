@@ -16,7 +16,9 @@ std::shared_ptr<ObjectReader> OpenObjects::find(std::uint64_t hash, std::string_
   if (set == nullptr) return nullptr;
   MutexLock lock(set->mutex);
   for (Entry& entry : set->entries) {
-    if (!entry.reader || entry.place.bits() != place.bits() || entry.key != key) continue;
+    const bool is_same = entry.place.location() == place.location() &&
+                         entry.place.is_verified() == place.is_verified();
+    if (!entry.reader || !is_same || entry.key != key) continue;
     entry.used = ++set->time;
     return entry.reader;
   }

@@ -40,6 +40,7 @@ Change::Change(Record change_record, std::span<const std::byte> data)
     : record(std::move(change_record)),
       encoded(record, data),
       hash(hash_key(record.key)),
+      frees_space(record.kind == RecordKind::kDelete),
       entry(entry_of(record)) {}
 
 Change::Change(Pack::Head head, std::vector<std::byte> bytes, Location from)
@@ -56,9 +57,7 @@ Place place_of(const Record& record, Location location, std::uint64_t length_byt
   if (record.options.contains(std::string(kSharedOption))) flags |= Place::kSharedBit;
   const bool has_one_header = record.kind == RecordKind::kObject &&
                               length_bytes == kBlockBytes + padded_size(record.size_bytes);
-  if (has_one_header && record.key.size() <= kNameBytes && is_plain_path(record.key)) {
-    flags |= Place::kPlainBit;
-  }
+  if (has_one_header && is_whole_name(record.key)) flags |= Place::kPlainBit;
   return Place(location, length_bytes, flags);
 }
 
@@ -164,8 +163,17 @@ void PackLog::run_group(std::span<const Waiter> group) {
     waiter.change->result = listener_.prepare(*waiter.change);
     if (waiter.change->result.ok()) changes.push_back(waiter.change);
   }
+  if (reserve_.is_given_up() && !reserve_.keep()) {
+    refuse_what_needs_space(
+        changes, Error(ErrorCode::kNoSpace, "the disk is full; what is removed makes room again"));
+  }
   if (changes.empty()) return;
-  const auto status = write_group(changes);
+  Status status = write_group(changes);
+  if (status.failed_with(ErrorCode::kNoSpace)) {
+    refuse_what_needs_space(changes, status.error());
+    if (changes.empty()) return;
+    if (reserve_.give_up()) status = write_group(changes);
+  }
   if (!status.ok()) {
     for (Change* change : changes) change->result = status.error();
     return;
@@ -173,6 +181,15 @@ void PackLog::run_group(std::span<const Waiter> group) {
   listener_.publish(changes);
   MutexLock lock(mutex_);
   end_ = {active_->id(), static_cast<std::uint32_t>(end_bytes_ / kBlockBytes)};
+}
+
+// Leaves those that give space back.
+void PackLog::refuse_what_needs_space(std::vector<Change*>& changes, const Error& reason) {
+  std::erase_if(changes, [&](Change* change) {
+    if (change->frees_space) return false;
+    change->result = reason;
+    return true;
+  });
 }
 
 Status PackLog::write_group(std::span<Change* const> changes) {

@@ -7,7 +7,9 @@
 // which the process may die. After a power cut, recover() cuts off what was not yet durable.
 //
 // A failed write or sync fails the whole group. A failed write is undone; after a failed sync the
-// log goes on in a new pack: nothing is known of pages that a sync could not write.
+// log goes on in a new pack: nothing is known of pages that a sync could not write. Only when the
+// disk is full, those of the group that give space back are tried once more, with the reserve's
+// room.
 //
 // Thread-safe. No lock is held over I/O.
 #pragma once
@@ -30,6 +32,7 @@
 #include "leat/local/catalogue_entry.h"
 #include "leat/local/pack.h"
 #include "leat/local/record.h"
+#include "leat/local/reserve.h"
 
 namespace leat::local {
 
@@ -45,6 +48,8 @@ struct Change {
   std::uint64_t hash = 0;  // of record.key
   Precondition precondition;
   bool wait_for_disk = true;
+  // It gives back more than it takes: on a full disk it is written in the room of the reserve.
+  bool frees_space = false;
   // A record that exists already, on this drive (at moved_from) or on another: it is as old as its
   // generation says, and a newer one wins over it.
   bool keeps_generation = false;
@@ -71,6 +76,7 @@ struct PackLogOptions {
   std::uint64_t preallocate_bytes = 4 << 20;
   std::size_t group_records = 1024;
   std::uint64_t group_bytes = 16 << 20;
+  std::uint64_t reserve_bytes = 4 << 20;  // see Reserve
 };
 
 class PackLog {
@@ -89,7 +95,10 @@ class PackLog {
   enum class Access : std::uint8_t { kReadWrite, kReadOnly };
 
   PackLog(FileSystem& files, const PackLogOptions& options, Listener& listener)
-      : files_(files), options_(options), listener_(listener) {}
+      : files_(files),
+        options_(options),
+        listener_(listener),
+        reserve_(files, options.reserve_bytes) {}
 
   // What recovery found apart from records.
   struct Damage {
@@ -129,6 +138,7 @@ class PackLog {
   Status remove_pack(std::uint32_t id) EXCLUDES(packs_mutex_);
   // Syncs what was committed without waiting for the disk.
   Status sync() EXCLUDES(mutex_);
+  Reserve& reserve() noexcept { return reserve_; }
 
  private:
   struct Waiter {
@@ -142,6 +152,7 @@ class PackLog {
   std::vector<Waiter> take_group() REQUIRES(mutex_);
   void withdraw(std::atomic<std::size_t>& pending, const Error& reason) EXCLUDES(mutex_);
   void run_group(std::span<const Waiter> group) EXCLUDES(mutex_);
+  void refuse_what_needs_space(std::vector<Change*>& changes, const Error& reason);
   Status write_group(std::span<Change* const> changes) EXCLUDES(mutex_);
   Status make_room(std::uint64_t bytes);
   Status start_pack();
@@ -160,6 +171,7 @@ class PackLog {
   FileSystem& files_;
   const PackLogOptions options_;
   Listener& listener_;
+  Reserve reserve_;
 
   // The writing end: touched by the leader only, and by recover().
   std::shared_ptr<Pack> active_;

@@ -455,6 +455,10 @@ Result<Record> parse_record(std::span<const std::byte> head, std::uint64_t posit
   return record;
 }
 
+bool is_whole_name(std::string_view key) noexcept {
+  return key.size() <= kNameBytes && is_plain_path(key);
+}
+
 bool header_has_path(ConstTarBlock header, std::string_view path) noexcept {
   if (static_cast<char>(header[kTypeFlagOffset]) != static_cast<char>(TarType::kRegular))
     return false;

@@ -136,6 +136,8 @@ Result<RecordShape> parse_shape(ConstTarBlock first, std::uint64_t position);
 Result<Record> parse_record(std::span<const std::byte> head, std::uint64_t position,
                             std::uint64_t* length_bytes);
 
+// Whether the name field of an object's header alone is its key.
+bool is_whole_name(std::string_view key) noexcept;
 // Whether a one-header object of `key` starts with this block: the quick way to know a record by
 // its name, without decoding. `path` is escape_path(key).
 bool header_has_path(ConstTarBlock header, std::string_view path) noexcept;

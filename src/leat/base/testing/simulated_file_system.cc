@@ -96,6 +96,28 @@ class SimulatedFileSystem::Disk {
     return failed_by == Fault::Kind::kShortWrite ? size / 2 : random.uniform(size + 1);
   }
 
+  std::uint64_t used_bytes() REQUIRES(mutex) {
+    std::uint64_t used = 0;
+    const auto root = tree.find(".");
+    if (!root.ok()) return used;
+    SimulatedTree::visit_files(**root, "", [&](const std::string&, const SimulatedInode& file) {
+      used += status_of(file).allocated_bytes;
+    });
+    return used;
+  }
+  // Whether the sectors that a write touches for the first time are more than are free.
+  bool is_too_much(const SimulatedInode& file, std::uint64_t offset, std::size_t size)
+      REQUIRES(mutex) {
+    if (capacity_bytes == kDiskBytes || size == 0) return false;
+    const auto& sectors = file.content.cache().sectors();
+    std::uint64_t needed = 0;
+    const std::uint64_t last = (offset + size - 1) / SparseBytes::kSectorBytes;
+    for (std::uint64_t i = offset / SparseBytes::kSectorBytes; i <= last; ++i) {
+      if (!sectors.contains(i)) needed += SparseBytes::kSectorBytes;
+    }
+    return needed > 0 && used_bytes() + needed > capacity_bytes;
+  }
+
   // Time passes by one nanosecond a call.
   std::int64_t now_ns() const REQUIRES(mutex) {
     return kFirstTimeNs + static_cast<std::int64_t>(any_calls);
@@ -106,6 +128,7 @@ class SimulatedFileSystem::Disk {
   std::uint64_t any_calls GUARDED_BY(mutex) = 0;
   std::uint64_t mutating_calls GUARDED_BY(mutex) = 0;
   std::uint64_t cut_at GUARDED_BY(mutex) = kNever;
+  std::uint64_t capacity_bytes GUARDED_BY(mutex) = kDiskBytes;
   bool is_off GUARDED_BY(mutex) = false;
   std::optional<Fault> fault GUARDED_BY(mutex);
   std::uint64_t fail_at GUARDED_BY(mutex) = kNever;
@@ -153,6 +176,10 @@ class SimulatedFileSystem::OpenFile final : public File {
     }
     Status entered = enter(Effect::kWrites, "write");
     if (!is_alive()) return entered;
+    if (entered.ok() && disk_->is_too_much(*inode_, offset, bytes.size())) {
+      entered = Error::from_errno(ENOSPC, path_);
+      bytes.clear();
+    }
     if (!entered.ok()) bytes.resize(disk_->written_before_failure(bytes.size()));
     inode_->content.write(offset, bytes);
     inode_->mtime_ns = disk_->now_ns();
@@ -254,6 +281,11 @@ void SimulatedFileSystem::clear_faults() {
 std::uint64_t SimulatedFileSystem::failed_calls() const {
   const MutexLock lock(disk_->mutex);
   return disk_->failed_calls;
+}
+
+void SimulatedFileSystem::set_capacity(std::uint64_t bytes) {
+  const MutexLock lock(disk_->mutex);
+  disk_->capacity_bytes = bytes;
 }
 
 void SimulatedFileSystem::cut_at_call(std::uint64_t n) {
@@ -413,14 +445,9 @@ Result<std::unique_ptr<FileLock>> SimulatedFileSystem::try_lock(std::string_view
 Result<SpaceStatus> SimulatedFileSystem::space() {
   const MutexLock lock(disk_->mutex);
   RETURN_IF_ERROR(disk_->enter(Effect::kReads, "space", "."));
-  ASSIGN_OR_RETURN(const Inode root, disk_->tree.find("."));
-  std::uint64_t used_bytes = 0;
-  SimulatedTree::visit_files(*root, "",
-                             [&used_bytes](const std::string&, const SimulatedInode& file) {
-                               used_bytes += status_of(file).allocated_bytes;
-                             });
-  return SpaceStatus{.total_bytes = kDiskBytes,
-                     .available_bytes = kDiskBytes - std::min(kDiskBytes, used_bytes)};
+  const std::uint64_t total = disk_->capacity_bytes;
+  return SpaceStatus{.total_bytes = total,
+                     .available_bytes = total - std::min(total, disk_->used_bytes())};
 }
 
 Result<std::string> SimulatedFileSystem::resolve(std::string_view path) const {

@@ -72,6 +72,9 @@ class SimulatedFileSystem final : public FileSystem {
   void clear_faults();
   // How many calls failed by fail_call() so far: 0 when the workload ended before its turn.
   std::uint64_t failed_calls() const;
+  // The disk is as large as this from now on: a write that needs more sectors than are free fails
+  // with kNoSpace and changes nothing. Names take no space.
+  void set_capacity(std::uint64_t bytes);
   // From the mutating call number `n` on the machine is off: every call fails with kIoError and
   // changes nothing, until power_cut(). (What a call under way could leave half-done is what the
   // cut after it leaves of its unsynced work.)

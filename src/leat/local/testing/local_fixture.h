@@ -19,6 +19,7 @@ inline StoreOptions small_options() {
   options.small_object_bytes = 4096;
   options.drive.log.pack_bytes = 64 << 10;
   options.drive.log.preallocate_bytes = 16 << 10;
+  options.drive.log.reserve_bytes = 16 << 10;
   options.drive.catalogue.flush_entries = 16;
   options.drive.compact_bytes_per_second = 0;
   return options;
