@@ -169,8 +169,10 @@ std::unique_ptr<Exchange> NativeService::make(NativeRequest request) {
   return make_refusal(*request.head, Error(ErrorCode::kUnsupported));
 }
 
-Answer NativeService::refuse(const Error& error) {
-  return error_answer(error, leat::http::Method::kGet);
+Answer NativeService::refuse(const BadRequest& request) {
+  Answer answer = error_answer(request.error, request.head.method());
+  answer.status = request.status;
+  return answer;
 }
 
 }  // namespace leat::doors::http::native

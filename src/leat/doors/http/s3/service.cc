@@ -147,9 +147,9 @@ std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {
   return std::make_unique<CountedExchange>(std::move(exchange), stats, *options_.clock);
 }
 
-Answer S3Service::refuse(const Error& error) {
-  S3Error told = s3_error(error);
-  if (error.code() == ErrorCode::kTooLarge) told.status = 431;
+Answer S3Service::refuse(const BadRequest& request) {
+  S3Error told = s3_error(request.error);
+  told.status = request.status;
   return error_answer(told, "", next_request_id());
 }
 
