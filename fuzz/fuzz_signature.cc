@@ -10,7 +10,7 @@
 #include "leat/base/check.h"
 #include "leat/doors/http/s3/address.h"
 #include "leat/doors/http/s3/copy_source.h"
-#include "leat/doors/http/s3/signature.h"
+#include "leat/doors/http/signature.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -25,11 +25,8 @@ std::optional<std::string> secret_of(std::string_view /*access_key*/) {
 void check_request(std::string_view text) {
   leat::http::RequestHead head;
   if (!head.parse(text).ok()) return;
-  S3Request request;
-  request.head = &head;
-  auto query = Query::parse(head.query());
+  const auto query = Query::parse(head.query());
   if (!query.ok()) return;
-  request.query = *std::move(query);
   const std::string domains[] = {"s3.example.org"};
   if (const auto address = address_of(head, domains); address.ok()) {
     CHECK(!address->bucket.empty() || address->key.empty() || head.path().starts_with("//"));
@@ -38,7 +35,7 @@ void check_request(std::string_view text) {
     const auto address = parse_copy_source(*source);
     CHECK(!address.ok() || (!address->bucket.empty() && !address->key.empty()));
   }
-  const auto check = check_signature(request, secret_of, kNow);
+  const auto check = check_signature({head, *query}, secret_of, kNow);
   if (check.error) {
     CHECK(check.error->status >= 400 && !check.error->code.empty());
   } else {

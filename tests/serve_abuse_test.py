@@ -75,7 +75,20 @@ class Smuggling(AbuseTest):
                       b"PUT /box/victim#x HTTP/1.1", b"\x16\x03\x01\x02\x00\x01\x00"):
             self.refused(self.head(b"Content-Length: 0", first=first), (400, 501, 505))
         for version in (b"HTTP/2.0", b"HTTP/1.2", b"HTTP/0.9", b"HTTP/11"):
-            self.refused(self.head(first=b"PUT /box/victim " + version), (400, 501, 505))
+            self.refused(self.head(first=b"PUT /box/victim " + version), (505,))
+        self.refused(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (505,))
+
+    def test_each_api_refuses_in_its_own_words(self):
+        broken = b" HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"
+        endless = b" HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 100_000 + b"\r\n\r\n"
+        for end, status in ((broken, 400), (endless, 431), (b" HTTP/3.0\r\n\r\n", 505)):
+            reply = self.expect(self.running.send(b"GET /leat/v1/stats" + end), status)
+            self.assertEqual(reply.headers["content-type"], "application/json")
+            self.assertIn("message", reply.json()["error"])
+            reply = self.expect(self.running.send(b"GET /box/victim" + end), status)
+            self.assertEqual(reply.headers["content-type"], "application/xml")
+            self.assertTrue(reply.code())
+        self.assertTrue(self.expect(self.running.send(b"nonsense\r\n\r\n"), 400).code())
 
     def test_hosts(self):
         self.refused(b"PUT /box/victim HTTP/1.1\r\nContent-Length: 0\r\n\r\n")

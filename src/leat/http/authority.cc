@@ -50,4 +50,9 @@ Result<Authority> parse_authority(std::string_view text, std::uint16_t usual_por
   return authority;
 }
 
+std::string_view without_port(std::string_view host) noexcept {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.rfind(':'));
+}
+
 }  // namespace leat::http

@@ -20,4 +20,7 @@ struct Authority {
 // kInvalidArgument for anything else, also for user names: a URL is no place for secrets.
 Result<Authority> parse_authority(std::string_view text, std::uint16_t usual_port);
 
+// The host of a Host header, whatever its port is: "[::1]:9000" -> "::1", "host" -> "host".
+std::string_view without_port(std::string_view host) noexcept;
+
 }  // namespace leat::http

@@ -103,6 +103,12 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower_case) no
                     [](char a, char b) { return to_lower(a) == b; });
 }
 
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = to_lower(c);
+  return lower;
+}
+
 std::size_t RequestHead::find_end(std::string_view bytes, std::size_t searched) noexcept {
   constexpr std::string_view kEnd = "\r\n\r\n";
   const std::size_t from = searched < kEnd.size() ? 0 : searched - (kEnd.size() - 1);
@@ -140,11 +146,15 @@ Status RequestHead::parse_first_line(std::string_view line) {
     parts_.is_http_1_0 = true;
     parts_.keeps_alive = false;
   } else if (version != "HTTP/1.1") {
-    if (version.starts_with("HTTP/"))
-      return Error(ErrorCode::kUnsupported, "only HTTP/1.1 is spoken here");
-    return bad("the request line does not end with a version");
+    if (!version.starts_with("HTTP/")) return bad("the request line does not end with a version");
+    parts_.is_version_known = false;
   }
-  return parse_target(line.substr(first + 1, last - first - 1));
+  Status target = parse_target(line.substr(first + 1, last - first - 1));
+  // Whatever other versions have for a target ("PRI * HTTP/2.0"), the version is what is wrong.
+  if (!parts_.is_version_known) {
+    return Error(ErrorCode::kUnsupported, "only HTTP/1.1 is spoken here");
+  }
+  return target;
 }
 
 // "/path?query", what a proxy sends ("http://host/path"), or "*".

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "leat/base/result.h"
@@ -32,6 +33,8 @@ bool is_header_name(std::string_view text) noexcept;
 bool is_header_value(std::string_view text) noexcept;
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) noexcept;
+// Of ASCII letters.
+std::string to_lower(std::string_view text);
 
 class RequestHead {
  public:
@@ -42,7 +45,8 @@ class RequestHead {
   static std::size_t find_end(std::string_view bytes, std::size_t searched) noexcept;
 
   // Takes a whole head apart. Errors carry the answer: kInvalidArgument (400), kTooLarge (431),
-  // kUnsupported (501, 505).
+  // kUnsupported (501, or 505 when is_version_known() says so). After an error what was read before
+  // it is there, as the path and the host, and the rest is empty.
   Status parse(std::string_view head);
 
   Method method() const noexcept { return parts_.method; }
@@ -60,6 +64,7 @@ class RequestHead {
   // Whether the connection is to be kept after the answer.
   bool keeps_alive() const noexcept { return parts_.keeps_alive; }
   bool is_http_1_0() const noexcept { return parts_.is_http_1_0; }
+  bool is_version_known() const noexcept { return parts_.is_version_known; }
   bool is_chunked() const noexcept { return parts_.is_chunked; }
   bool expects_continue() const noexcept { return parts_.expects_continue; }
   std::optional<std::uint64_t> content_length() const noexcept { return parts_.content_length; }
@@ -77,6 +82,7 @@ class RequestHead {
   struct Parts {
     Method method = Method::kOther;
     bool is_http_1_0 = false;
+    bool is_version_known = true;
     bool keeps_alive = true;
     bool is_chunked = false;
     bool expects_continue = false;

@@ -39,18 +39,13 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view lower_cas
          http::equals_ignoring_case(text.substr(0, lower_case.size()), lower_case);
 }
 
-std::string to_lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return text;
-}
-
 // True when the header has this prefix and was taken.
 Result<bool> take(const http::Header& header, std::string_view prefix, Texts& texts) {
   if (!starts_with_ignoring_case(header.name, prefix)) return false;
   ASSIGN_OR_RETURN(std::string name, percent_decode(header.name.substr(prefix.size())));
   ASSIGN_OR_RETURN(std::string value, percent_decode(header.value));
   if (name.empty()) return Error(ErrorCode::kInvalidArgument, "metadata without a name");
-  texts[to_lower(std::move(name))] = std::move(value);
+  texts[http::to_lower(name)] = std::move(value);
   return true;
 }
 

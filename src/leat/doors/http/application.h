@@ -97,6 +97,13 @@ struct QuickAnswer {
   std::optional<std::uint64_t> length_of_head;
 };
 
+// What is not even a request.
+struct BadRequest {
+  const RequestHead& head;  // as far as it was read; an empty path: not even that
+  const Error& error;
+  int status;  // of the answer
+};
+
 class Application {
  public:
   Application() = default;
@@ -109,8 +116,7 @@ class Application {
                                                 const QuickSpace& space) = 0;
   // Never null. `head` lives as long as the exchange. May not block.
   virtual std::unique_ptr<Exchange> begin(const RequestHead& head) = 0;
-  // The answer to what is not even a request.
-  virtual Answer refuse(const Error& error) = 0;
+  virtual Answer refuse(const BadRequest& request) = 0;
 };
 
 }  // namespace leat::doors::http

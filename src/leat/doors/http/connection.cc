@@ -125,19 +125,19 @@ std::optional<Connection::Want> Connection::take_request(std::string_view& text,
   // Empty lines before a request are allowed for.
   while (searched_ == 0 && text.starts_with("\r\n")) text.remove_prefix(2);
   const std::size_t end = RequestHead::find_end(text, searched_);
-  if (end == 0) {
+  const std::size_t length = end == 0 ? text.size() : end;
+  const bool is_too_long = length > options_.max_head_bytes;
+  if (end == 0 && !is_too_long) {
     searched_ = text.size();
-    if (text.size() <= options_.max_head_bytes) return std::nullopt;
-    return refuse(Error(ErrorCode::kTooLarge, "the head of the request is too long"));
+    return std::nullopt;
   }
   searched_ = 0;
   ++requests_;
-  if (end > options_.max_head_bytes) {
-    return refuse(Error(ErrorCode::kTooLarge, "the head of the request is too long"));
+  const Status status = space.head.parse(text.substr(0, length));
+  if (is_too_long) {
+    return refuse(space.head, Error(ErrorCode::kTooLarge, "the head of the request is too long"));
   }
-  if (auto status = space.head.parse(text.substr(0, end)); !status.ok()) {
-    return refuse(std::move(status).error());
-  }
+  if (!status.ok()) return refuse(space.head, status.error());
   if (!space.head.has_body()) {
     auto quick = application_.answer_now(space.head, {space.headers, space.body});
     if (quick) {
@@ -238,9 +238,12 @@ void Connection::start_exchange(std::string_view head_text, std::string_view res
   state_ = State::kBody;
 }
 
-Connection::Want Connection::refuse(const Error& error) {
+Connection::Want Connection::refuse(const RequestHead& head, const Error& error) {
+  int status = error_traits(error.code()).http_status;
+  if (error.code() == ErrorCode::kTooLarge) status = 431;
+  if (!head.is_version_known()) status = 505;
   ends_after_answer_ = true;
-  start_answer(application_.refuse(error), nullptr);
+  start_answer(application_.refuse({head, error, status}), nullptr);
   return Want::kWrite;
 }
 
@@ -286,7 +289,7 @@ Connection::Gathered Connection::gather_chunked() {
       auto data = active.chunks->next(window);
       if (!data.ok()) {
         leaves_body_ = true;
-        (void)refuse(std::move(data).error());
+        (void)refuse(active.head, data.error());
         return Gathered::kRefused;
       }
       const auto bytes = std::as_bytes(std::span(*data));

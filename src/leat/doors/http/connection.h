@@ -111,7 +111,7 @@ class Connection {
   std::optional<Want> take_request(std::string_view& text, LoopSpace& space);
   Want answer_quickly(QuickAnswer quick, LoopSpace& space);
   void start_exchange(std::string_view head_text, std::string_view rest);
-  Want refuse(const Error& error);
+  Want refuse(const RequestHead& head, const Error& error);
 
   Context context() const {
     const std::stop_source& stop = has_sent_ ? stop_ : unanswered_;

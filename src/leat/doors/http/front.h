@@ -30,7 +30,7 @@ class Front final : public Application {
   std::unique_ptr<Exchange> begin(const RequestHead& head) override {
     return behind(head).begin(head);
   }
-  Answer refuse(const Error& error) override { return applications_.s3.refuse(error); }
+  Answer refuse(const BadRequest& request) override { return behind(request.head).refuse(request); }
 
  private:
   Application& behind(const RequestHead& head) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "leat/http/authority.h"
 #include "leat/wire/object_headers.h"
 
 namespace leat::doors::http {
@@ -11,21 +12,11 @@ namespace {
 
 using leat::http::equals_ignoring_case;
 using leat::http::Method;
-
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return lower;
-}
+using leat::http::to_lower;
+using leat::http::without_port;
 
 Error denied(std::string message) {
   return Error(ErrorCode::kPermissionDenied, std::move(message));
-}
-
-// "[::1]:9000" -> "::1", "host:9000" -> "host".
-std::string without_port(std::string_view host) {
-  if (host.starts_with('[')) return std::string(host.substr(1, host.find(']') - 1));
-  return std::string(host.substr(0, host.rfind(':')));
 }
 
 }  // namespace

@@ -130,10 +130,11 @@ class EchoApplication final : public Application {
   std::unique_ptr<Exchange> begin(const RequestHead& head) override {
     return std::make_unique<Echo>(head, script_);
   }
-  Answer refuse(const Error& error) override {
+  Answer refuse(const BadRequest& request) override {
     Answer answer;
-    answer.status = error.code() == ErrorCode::kTooLarge ? 431 : 400;
-    answer.body = std::string(error.message());
+    answer.status = request.status;
+    answer.headers = fmt::format("X-Path: {}\r\n", request.head.path());
+    answer.body = std::string(request.error.message());
     return answer;
   }
 
@@ -388,6 +389,20 @@ TEST_F(ServerTest, RefusesWhatIsNoRequestAndEndsTheConnection) {
   c.send("GET / HTTP/1.1\r\nX: " + std::string(5000, 'x'));
   EXPECT_TRUE(c.read_to_end().starts_with("HTTP/1.1 431 "));
   EXPECT_EQ(script_.begun, 0);
+  // Whoever answers knows where it went, if that could be read.
+  for (const auto& [request, status, path] :
+       {std::tuple("GET /there HTTP/2.0\r\nHost: a\r\n\r\n", 505, "/there"),
+        std::tuple("PRI * HTTP/2.0\r\n\r\n", 505, "*"),
+        std::tuple("GET /there HTTP/1.1\r\nHost : a\r\n\r\n", 400, "/there"),
+        std::tuple("GET /there HTTP/1.1\r\nTransfer-Encoding: x\r\n\r\n", 501, "/there"),
+        std::tuple("GET /th ere HTTP/1.1\r\nHost: a\r\n\r\n", 400, "")}) {
+    auto other = client();
+    other.send(request);
+    const auto answered = other.answer();
+    EXPECT_EQ(answered.status(), status) << request;
+    EXPECT_NE(answered.head.find(fmt::format("X-Path: {}\r\n", path)), std::string::npos)
+        << request;
+  }
   auto chunked = client();
   chunked.send("PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX");
   EXPECT_TRUE(chunked.read_to_end().starts_with("HTTP/1.1 400 "));

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "leat/doors/http/s3/signer.h"
+#include "leat/doors/http/signer.h"
 #include "leat/wire/object_headers.h"
 
 namespace leat::doors::http::native {
@@ -37,7 +37,7 @@ class Refusal final : public Exchange {
 
 Operation::Operation(NativeRequest request, Services& services)
     : request_(std::move(request)), services_(services) {
-  if (request_.signer.payload == s3::PayloadKind::kHashed && request_.head->has_body()) {
+  if (request_.signer.payload == PayloadKind::kHashed && request_.head->has_body()) {
     digest_.emplace();
   }
 }
@@ -74,7 +74,7 @@ Result<std::shared_ptr<ObjectStore>> Operation::bucket() {
   return Error(ErrorCode::kNotFound, "there is no bucket " + request_.route.bucket);
 }
 
-Result<std::optional<std::uint64_t>> number_of(const s3::Query& query, std::string_view name) {
+Result<std::optional<std::uint64_t>> number_of(const Query& query, std::string_view name) {
   const auto text = query.find(name);
   if (!text) return std::optional<std::uint64_t>();
   const auto number = wire::parse_number(*text);

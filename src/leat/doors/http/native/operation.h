@@ -14,9 +14,10 @@
 #include "leat/doors/http/browser_lines.h"
 #include "leat/doors/http/buckets.h"
 #include "leat/doors/http/native/routes.h"
+#include "leat/doors/http/query.h"
 #include "leat/doors/http/request_stats.h"
-#include "leat/doors/http/s3/request.h"
 #include "leat/doors/http/server.h"
+#include "leat/doors/http/signer.h"
 #include "leat/http/sigv4.h"
 
 namespace leat::doors::http::native {
@@ -37,12 +38,12 @@ struct Services {
 struct NativeRequest {
   const RequestHead* head = nullptr;
   MatchedRoute route;
-  s3::Query query;
-  s3::Signer signer;
+  Query query;
+  Signer signer;
 };
 
 // A number of the query; kInvalidArgument when it is none.
-Result<std::optional<std::uint64_t>> number_of(const s3::Query& query, std::string_view name);
+Result<std::optional<std::uint64_t>> number_of(const Query& query, std::string_view name);
 
 // Performs, and tells an error as this API does.
 class Operation : public Exchange {

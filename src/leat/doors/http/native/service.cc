@@ -5,7 +5,7 @@
 #include "leat/doors/http/counted_exchange.h"
 #include "leat/doors/http/guard.h"
 #include "leat/doors/http/quick_read.h"
-#include "leat/doors/http/s3/signature.h"
+#include "leat/doors/http/signature.h"
 
 namespace leat::doors::http::native {
 namespace {
@@ -29,8 +29,7 @@ std::optional<Right> right_of(Route route) {
   }
 }
 
-// The message of an S3 error, as one of ours.
-Error signature_error(const s3::S3Error& error) {
+Error signature_error(const SignatureError& error) {
   const auto code =
       error.status == 403 ? ErrorCode::kPermissionDenied : ErrorCode::kInvalidArgument;
   return Error(code, error.message);
@@ -89,17 +88,15 @@ Result<NativeRequest> NativeService::parse(const RequestHead& head) const {
   NativeRequest request;
   request.head = &head;
   ASSIGN_OR_RETURN(request.route, match_route(head));
-  ASSIGN_OR_RETURN(request.query, s3::Query::parse(head.query()));
+  ASSIGN_OR_RETURN(request.query, Query::parse(head.query()));
   if (request.route.row->route == Route::kHealth) return request;
-  s3::S3Request shown;
-  shown.head = &head;
-  shown.query = request.query;
   const auto secret_of = [&](std::string_view key) { return services_.access->secret_of(key); };
-  auto check = s3::check_signature(shown, secret_of, options_.clock->wall_ns() / 1'000'000'000);
+  auto check =
+      check_signature({head, request.query}, secret_of, options_.clock->wall_ns() / 1'000'000'000);
   if (check.error) return signature_error(*check.error);
   request.signer = std::move(check.signer);
-  if (request.signer.payload != s3::PayloadKind::kUnsigned &&
-      request.signer.payload != s3::PayloadKind::kHashed) {
+  if (request.signer.payload != PayloadKind::kUnsigned &&
+      request.signer.payload != PayloadKind::kHashed) {
     return Error(ErrorCode::kUnsupported, "a body in signed chunks is for S3 only");
   }
   const bool is_signed_in_headers = head.header("authorization").has_value();
@@ -169,8 +166,10 @@ std::unique_ptr<Exchange> NativeService::make(NativeRequest request) {
   return make_refusal(*request.head, Error(ErrorCode::kUnsupported));
 }
 
-Answer NativeService::refuse(const Error& error) {
-  return error_answer(error, leat::http::Method::kGet);
+Answer NativeService::refuse(const BadRequest& request) {
+  Answer answer = error_answer(request.error, request.head.method());
+  answer.status = request.status;
+  return answer;
 }
 
 }  // namespace leat::doors::http::native

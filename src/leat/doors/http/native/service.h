@@ -32,7 +32,7 @@ class NativeService final : public Application {
 
   std::optional<QuickAnswer> answer_now(const RequestHead& head, const QuickSpace& space) override;
   std::unique_ptr<Exchange> begin(const RequestHead& head) override;
-  Answer refuse(const Error& error) override;
+  Answer refuse(const BadRequest& request) override;
 
   // From now on `health` says that this server is about to end.
   void set_draining() { services_.is_draining.store(true); }

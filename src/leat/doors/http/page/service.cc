@@ -126,11 +126,11 @@ std::unique_ptr<Exchange> PageService::begin(const RequestHead& head) {
   return std::make_unique<PageExchange>(head);
 }
 
-Answer PageService::refuse(const Error& error) {
+Answer PageService::refuse(const BadRequest& request) {
   Answer answer;
-  answer.status = error_traits(error.code()).http_status;
+  answer.status = request.status;
   answer.headers = fmt::format("Content-Type: text/plain\r\n{}", kBrowserLines);
-  answer.body = std::string(error.message()) + "\n";
+  answer.body = std::string(request.error.message()) + "\n";
   return answer;
 }
 

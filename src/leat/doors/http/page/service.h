@@ -23,7 +23,7 @@ class PageService final : public Application {
  public:
   std::optional<QuickAnswer> answer_now(const RequestHead& head, const QuickSpace& space) override;
   std::unique_ptr<Exchange> begin(const RequestHead& head) override;
-  Answer refuse(const Error& error) override;
+  Answer refuse(const BadRequest& request) override;
 };
 
 }  // namespace leat::doors::http::page

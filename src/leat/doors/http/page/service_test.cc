@@ -109,7 +109,7 @@ class Named final : public Application {
     return answer;
   }
   std::unique_ptr<Exchange> begin(const RequestHead& /*head*/) override { return nullptr; }
-  Answer refuse(const Error& /*error*/) override { return {}; }
+  Answer refuse(const BadRequest& /*request*/) override { return {}; }
 
  private:
   const int status_;

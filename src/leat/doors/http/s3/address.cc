@@ -1,21 +1,12 @@
 #include "leat/doors/http/s3/address.h"
 
 #include "leat/base/url.h"
+#include "leat/http/authority.h"
 
 namespace leat::doors::http::s3 {
-namespace {
-
-std::string_view without_port(std::string_view host) {
-  const std::size_t colon = host.rfind(':');
-  // "[::1]" has colons, too.
-  if (colon == host.npos || host.find(']', colon) != host.npos) return host;
-  return host.substr(0, colon);
-}
-
-}  // namespace
 
 std::string_view bucket_of_host(std::string_view host, std::span<const std::string> domains) {
-  host = without_port(host);
+  host = leat::http::without_port(host);
   for (const std::string& domain : domains) {
     if (host.size() <= domain.size() + 1) continue;
     const std::size_t dot = host.size() - domain.size() - 1;

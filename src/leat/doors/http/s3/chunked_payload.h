@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "leat/base/result.h"
-#include "leat/doors/http/s3/signature.h"
-#include "leat/doors/http/s3/signer.h"
+#include "leat/doors/http/signature.h"
+#include "leat/doors/http/signer.h"
 
 namespace leat::doors::http::s3 {
 

@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "leat/doors/http/s3/body_writer.h"
 #include "leat/doors/http/s3/conditions.h"
 #include "leat/doors/http/s3/object_metadata.h"
 #include "leat/doors/http/s3/operation.h"
-#include "leat/doors/http/s3/request_body.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -15,47 +15,38 @@ class PutObject final : public Operation {
  public:
   using Operation::Operation;
 
-  bool wants_body() const override { return !body_.refusal(); }
+  bool wants_body() const override { return !body_.body().refusal(); }
 
   Status consume(std::span<const std::byte> piece, const Context& context) override {
-    Status status = start(context);
-    if (status.ok()) {
-      status = body_.feed(
-          piece, [&](std::span<const std::byte> bytes) { return writer_->append(bytes, context); });
-    }
-    if (!status.ok()) error_ = status.error();
-    return status;
+    return body_.append(
+        piece, [&] { return create(context); }, context);
   }
 
  protected:
   Result<Answer> perform(const Context& context) override {
-    if (body_.refusal()) return failure(*body_.refusal());
-    if (error_) return *error_;
-    RETURN_IF_ERROR(start(context));
-    if (const auto error = body_.finish()) return failure(*error);
+    RequestBody& body = body_.body();
+    if (body.refusal()) return failure(*body.refusal());
+    RETURN_IF_ERROR(body_.start([&] { return create(context); }));
+    if (const auto error = body.finish()) return failure(*error);
     ASSIGN_OR_RETURN(const ObjectInfo info,
-                     writer_->commit({body_.etag(), body_.checksums()}, context));
+                     body_.writer().commit({body.etag(), body.checksums()}, context));
     Answer answer;
     answer.headers =
-        fmt::format("ETag: \"{}\"\r\n", info.etag) + checksum_headers(body_.checksums());
+        fmt::format("ETag: \"{}\"\r\n", info.etag) + checksum_headers(body.checksums());
     return answer;
   }
 
  private:
-  Status start(const Context& context) {
-    if (writer_) return ok_status();
+  Result<std::unique_ptr<ObjectWriter>> create(const Context& context) {
     ASSIGN_OR_RETURN(const auto store, bucket());
     CreateOptions options;
-    options.expected_size_bytes = body_.announced_bytes();
+    options.expected_size_bytes = body_.body().announced_bytes();
     options.metadata = metadata_of(*request_.head);
     ASSIGN_OR_RETURN(options.precondition, precondition_of(*request_.head));
-    ASSIGN_OR_RETURN(writer_, store->create(request_.address.key, options, context));
-    return ok_status();
+    return store->create(request_.address.key, options, context);
   }
 
-  RequestBody body_{request_};
-  std::unique_ptr<ObjectWriter> writer_;
-  std::optional<Error> error_;
+  BodyWriter body_{request_};
 };
 
 }  // namespace

@@ -5,29 +5,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "leat/base/result.h"
 #include "leat/doors/http/access.h"
+#include "leat/doors/http/query.h"
 #include "leat/doors/http/s3/address.h"
-#include "leat/doors/http/s3/signer.h"
+#include "leat/doors/http/signer.h"
 #include "leat/http/request_head.h"
 
 namespace leat::doors::http::s3 {
-
-// What stands behind the '?', decoded. "acl" alone has an empty value.
-class Query {
- public:
-  static Result<Query> parse(std::string_view text);
-
-  std::optional<std::string_view> find(std::string_view name) const;
-  bool has(std::string_view name) const { return find(name).has_value(); }
-  const std::vector<std::pair<std::string, std::string>>& all() const { return parameters_; }
-
- private:
-  std::vector<std::pair<std::string, std::string>> parameters_;
-};
 
 // A decimal number and nothing else.
 std::optional<std::uint32_t> parse_number(std::string_view text);

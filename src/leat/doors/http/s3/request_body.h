@@ -20,7 +20,7 @@
 #include "leat/doors/http/s3/chunked_payload.h"
 #include "leat/doors/http/s3/error.h"
 #include "leat/doors/http/s3/request.h"
-#include "leat/doors/http/s3/signature.h"
+#include "leat/doors/http/signature.h"
 
 namespace leat::doors::http::s3 {
 

@@ -8,7 +8,7 @@
 #include "leat/doors/http/guard.h"
 #include "leat/doors/http/quick_read.h"
 #include "leat/doors/http/s3/operations.h"
-#include "leat/doors/http/s3/signature.h"
+#include "leat/doors/http/signature.h"
 
 namespace leat::doors::http::s3 {
 namespace {
@@ -98,8 +98,12 @@ Result<S3Request> S3Service::parse(const RequestHead& head, std::optional<S3Erro
   ASSIGN_OR_RETURN(request.address, address_of(head, options_.domains));
   ASSIGN_OR_RETURN(request.query, Query::parse(head.query()));
   const auto secret_of = [&](std::string_view key) { return access_.secret_of(key); };
-  auto check = check_signature(request, secret_of, options_.clock->wall_ns() / 1'000'000'000);
-  error = std::move(check.error);
+  auto check =
+      check_signature({head, request.query}, secret_of, options_.clock->wall_ns() / 1'000'000'000);
+  if (check.error) {
+    error =
+        S3Error{check.error->status, std::move(check.error->code), std::move(check.error->message)};
+  }
   request.signer = std::move(check.signer);
   // A browser tells the Origin of what a page sends.
   if (!error && request.signer.access_key.empty() && head.header("origin")) {
@@ -147,9 +151,9 @@ std::unique_ptr<Exchange> S3Service::begin(const RequestHead& head) {
   return std::make_unique<CountedExchange>(std::move(exchange), stats, *options_.clock);
 }
 
-Answer S3Service::refuse(const Error& error) {
-  S3Error told = s3_error(error);
-  if (error.code() == ErrorCode::kTooLarge) told.status = 431;
+Answer S3Service::refuse(const BadRequest& request) {
+  S3Error told = s3_error(request.error);
+  told.status = request.status;
   return error_answer(told, "", next_request_id());
 }
 

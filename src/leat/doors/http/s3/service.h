@@ -32,7 +32,7 @@ class S3Service final : public Application {
 
   std::optional<QuickAnswer> answer_now(const RequestHead& head, const QuickSpace& space) override;
   std::unique_ptr<Exchange> begin(const RequestHead& head) override;
-  Answer refuse(const Error& error) override;
+  Answer refuse(const BadRequest& request) override;
 
  private:
   std::string next_request_id();

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <string>
 
+#include "leat/doors/http/s3/body_writer.h"
 #include "leat/doors/http/s3/copy_source.h"
 #include "leat/doors/http/s3/multipart.h"
 #include "leat/doors/http/s3/object_metadata.h"
 #include "leat/doors/http/s3/operation.h"
 #include "leat/doors/http/s3/operations.h"
-#include "leat/doors/http/s3/request_body.h"
 #include "leat/doors/http/s3/times.h"
 #include "leat/doors/http/s3/xml_writer.h"
 
@@ -63,50 +63,41 @@ class UploadPart final : public PartOperation {
  public:
   using PartOperation::PartOperation;
 
-  bool wants_body() const override { return !body_.refusal(); }
+  bool wants_body() const override { return !body_.body().refusal(); }
 
   Status consume(std::span<const std::byte> piece, const Context& context) override {
-    Status status = start(context);
-    if (status.ok()) {
-      status = body_.feed(
-          piece, [&](std::span<const std::byte> bytes) { return writer_->append(bytes, context); });
-    }
-    if (!status.ok()) error_ = status.error();
-    return status;
+    return body_.append(
+        piece, [&] { return create_writer(context); }, context);
   }
 
  protected:
   Result<Answer> perform(const Context& context) override {
-    if (body_.refusal()) return failure(*body_.refusal());
-    if (!error_) {
-      const Status started = start(context);
-      if (!started.ok()) error_ = started.error();
-    }
-    if (error_ && refusal_) return failure(*refusal_);
-    if (error_) return *error_;
-    if (const auto error = body_.finish()) return failure(*error);
-    const auto info = commit(*writer_, {body_.etag(), body_.checksums()}, context);
+    RequestBody& body = body_.body();
+    if (body.refusal()) return failure(*body.refusal());
+    const Status started = body_.start([&] { return create_writer(context); });
+    if (!started.ok() && refusal_) return failure(*refusal_);
+    if (!started.ok()) return started.error();
+    if (const auto error = body.finish()) return failure(*error);
+    const auto info = commit(body_.writer(), {body.etag(), body.checksums()}, context);
     if (!info.ok()) return tell(info.error());
     Answer answer;
     answer.headers =
-        fmt::format("ETag: \"{}\"\r\n", info->etag) + checksum_headers(body_.checksums());
+        fmt::format("ETag: \"{}\"\r\n", info->etag) + checksum_headers(body.checksums());
     return answer;
   }
 
  private:
-  Status start(const Context& context) {
-    if (writer_) return ok_status();
+  Result<std::unique_ptr<ObjectWriter>> create_writer(const Context& context) {
     RETURN_IF_ERROR(find_upload(context));
     if (checksum_) {
-      if (auto error = body_.agree(checksum_->algorithm)) return refuse(*std::move(error));
+      if (auto error = body_.body().agree(checksum_->algorithm)) {
+        return refuse(*std::move(error)).error();
+      }
     }
-    ASSIGN_OR_RETURN(writer_, create(body_.announced_bytes(), context));
-    return ok_status();
+    return create(body_.body().announced_bytes(), context);
   }
 
-  RequestBody body_{request_};
-  std::unique_ptr<ObjectWriter> writer_;
-  std::optional<Error> error_;
+  BodyWriter body_{request_};
 };
 
 // "bytes=FIRST-LAST", both within an object of `size_bytes`; without it all of the object.

@@ -6,7 +6,7 @@
 
 #include "leat/http/sigv4.h"
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 
 using leat::http::Digest;
 
@@ -32,4 +32,4 @@ struct Signer {
   std::string signature;
 };
 
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

@@ -1,11 +1,11 @@
-#include "leat/doors/http/s3/signature.h"
+#include "leat/doors/http/signature.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 namespace {
 
 // The examples of Amazon's documentation of the signature, with its public example key.
@@ -21,12 +21,10 @@ std::optional<std::string> secret_of(std::string_view access_key) {
 }
 
 std::string code_of(const std::string& text, std::time_t now = kNow) {
-  RequestHead head;
+  leat::http::RequestHead head;
   EXPECT_TRUE(head.parse(text).ok()) << text;
-  S3Request request;
-  request.head = &head;
-  request.query = *Query::parse(head.query());
-  const auto check = check_signature(request, secret_of, now);
+  const Query query = *Query::parse(head.query());
+  const auto check = check_signature({head, query}, secret_of, now);
   if (check.error) return check.error->code;
   return check.signer.access_key.empty() ? "anonymous" : "good";
 }
@@ -130,4 +128,4 @@ TEST(Signature, FailsForWhatIsMalformedOrUnknown) {
 }
 
 }  // namespace
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http

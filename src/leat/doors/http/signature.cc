@@ -1,4 +1,4 @@
-#include "leat/doors/http/s3/signature.h"
+#include "leat/doors/http/signature.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
@@ -10,19 +10,15 @@
 
 #include "leat/base/url.h"
 
-namespace leat::doors::http::s3 {
+namespace leat::doors::http {
 namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 using leat::http::kUnsignedPayload;
+using leat::http::RequestHead;
+using leat::http::to_lower;
 constexpr std::time_t kMostSkewSeconds = 15 * 60;
 constexpr std::uint64_t kMostExpirySeconds = 7 * 24 * 3600;
-
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-  return lower;
-}
 
 std::string_view view(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
@@ -41,7 +37,7 @@ struct Claim {
 
 SignatureCheck refused(int status, std::string code, std::string message) {
   SignatureCheck check;
-  check.error = S3Error{status, std::move(code), std::move(message)};
+  check.error = SignatureError{status, std::move(code), std::move(message)};
   return check;
 }
 
@@ -50,7 +46,7 @@ SignatureCheck malformed(std::string message) {
 }
 
 // "AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…"
-std::optional<Claim> claim_of_header(const S3Request& request, std::string_view text) {
+std::optional<Claim> claim_of_header(const SignedRequest& request, std::string_view text) {
   if (!text.starts_with(kAlgorithm)) return std::nullopt;
   text.remove_prefix(kAlgorithm.size());
   Claim claim;
@@ -66,10 +62,10 @@ std::optional<Claim> claim_of_header(const S3Request& request, std::string_view 
     if (name == "SignedHeaders") claim.signed_headers = value;
     if (name == "Signature") claim.signature = value;
   }
-  claim.date = request.head->header("x-amz-date").value_or("");
-  claim.payload_hash = request.head->header("x-amz-content-sha256").value_or("");
+  claim.date = request.head.header("x-amz-date").value_or("");
+  claim.payload_hash = request.head.header("x-amz-content-sha256").value_or("");
   // curl before 8 leaves it out, and signs what a request without a body must have there.
-  if (claim.payload_hash.empty() && !request.head->has_body()) claim.payload_hash = hex(sha256(""));
+  if (claim.payload_hash.empty() && !request.head.has_body()) claim.payload_hash = hex(sha256(""));
   return claim;
 }
 
@@ -178,14 +174,14 @@ std::string canonical_query(const Query& query) {
 }
 
 // Nothing when a header that was signed is not there.
-std::optional<std::string> canonical_request(const S3Request& request, const Claim& claim,
+std::optional<std::string> canonical_request(const SignedRequest& request, const Claim& claim,
                                              const std::vector<std::string>& names) {
-  const auto path = percent_decode(request.head->path());
+  const auto path = percent_decode(request.head.path());
   if (!path.ok()) return std::nullopt;
-  std::string text = fmt::format("{}\n{}\n{}\n", request.head->method_text(),
+  std::string text = fmt::format("{}\n{}\n{}\n", request.head.method_text(),
                                  percent_encode(*path, "/"), canonical_query(request.query));
   for (const std::string& name : names) {
-    const auto value = header_text(*request.head, name);
+    const auto value = header_text(request.head, name);
     if (!value) return std::nullopt;
     text += fmt::format("{}:{}\n", name, *value);
   }
@@ -204,21 +200,22 @@ std::optional<PayloadKind> payload_kind(std::string_view hash) {
 }
 
 // An error when the request comes at the wrong time.
-std::optional<S3Error> check_time(const Claim& claim, std::time_t signed_at, std::time_t now) {
+std::optional<SignatureError> check_time(const Claim& claim, std::time_t signed_at,
+                                         std::time_t now) {
   if (!claim.is_presigned) {
     if (std::abs(now - signed_at) <= kMostSkewSeconds) return std::nullopt;
-    return S3Error{403, "RequestTimeTooSkewed",
-                   "the time of the request and that of the server differ too much"};
+    return SignatureError{403, "RequestTimeTooSkewed",
+                          "the time of the request and that of the server differ too much"};
   }
   if (claim.expires_seconds == 0 || claim.expires_seconds > kMostExpirySeconds) {
-    return S3Error{400, "AuthorizationQueryParametersError",
-                   "X-Amz-Expires must be between 1 second and 7 days"};
+    return SignatureError{400, "AuthorizationQueryParametersError",
+                          "X-Amz-Expires must be between 1 second and 7 days"};
   }
   if (now + kMostSkewSeconds < signed_at) {
-    return S3Error{403, "AccessDenied", "the request is not valid yet"};
+    return SignatureError{403, "AccessDenied", "the request is not valid yet"};
   }
   if (now > signed_at + static_cast<std::time_t>(claim.expires_seconds)) {
-    return S3Error{403, "AccessDenied", "the request has expired"};
+    return SignatureError{403, "AccessDenied", "the request has expired"};
   }
   return std::nullopt;
 }
@@ -239,8 +236,8 @@ leat::http::Digest signing_key(const std::string& secret, const std::string& dat
   return last.key;
 }
 
-SignatureCheck check_claim(const S3Request& request, const Claim& claim, const SecretOf& secret_of,
-                           std::time_t now) {
+SignatureCheck check_claim(const SignedRequest& request, const Claim& claim,
+                           const SecretOf& secret_of, std::time_t now) {
   const auto credential = split(claim.credential, '/');
   const auto signed_at = parse_time(claim.date);
   if (credential.size() != 5 || credential[3] != "s3" || credential[4] != "aws4_request") {
@@ -255,7 +252,7 @@ SignatureCheck check_claim(const S3Request& request, const Claim& claim, const S
     return refused(error->status, error->code, error->message);
   }
   const auto names = split(claim.signed_headers, ';');
-  if (!signs_enough(*request.head, names)) {
+  if (!signs_enough(request.head, names)) {
     return refused(403, "AccessDenied",
                    "the host or an x-amz- or x-leat- header of the request is not signed");
   }
@@ -300,9 +297,9 @@ SignatureCheck check_unsigned(const RequestHead& head) {
 
 }  // namespace
 
-SignatureCheck check_signature(const S3Request& request, const SecretOf& secret_of,
+SignatureCheck check_signature(const SignedRequest& request, const SecretOf& secret_of,
                                std::time_t now) {
-  const auto header = request.head->header("authorization");
+  const auto header = request.head.header("authorization");
   const bool is_presigned = request.query.has("X-Amz-Signature");
   if (!header && !is_presigned) {
     // The links that some clients still make by default; as nobody's they would only be "denied".
@@ -310,7 +307,7 @@ SignatureCheck check_signature(const S3Request& request, const SecretOf& secret_
       return refused(400, "InvalidRequest",
                      "signatures of version 2 are not supported, use AWS4-HMAC-SHA256");
     }
-    return check_unsigned(*request.head);
+    return check_unsigned(request.head);
   }
   if (header && is_presigned) {
     return refused(400, "InvalidRequest", "a request is signed in its header or in its query");
@@ -320,4 +317,4 @@ SignatureCheck check_signature(const S3Request& request, const SecretOf& secret_
   return check_claim(request, *claim, secret_of, now);
 }
 
-}  // namespace leat::doors::http::s3
+}  // namespace leat::doors::http
