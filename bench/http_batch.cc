@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "leat/base/random.h"
+#include "leat/http/authority.h"
 #include "leat/http/client.h"
 #include "leat/wire/batch.h"
 
@@ -49,17 +50,17 @@ Error short_answer() {
   return Error(ErrorCode::kCorrupted, "an answer that was not asked for");
 }
 
-http::Client client_of(const Options& options) {
+http::ClientOptions client_options(std::uint16_t port) {
   http::ClientOptions result;
   result.host = "127.0.0.1";
-  result.port = options.port;
-  return http::Client(std::move(result));
+  result.port = port;
+  return result;
 }
 
 class LeatBatches final : public Asker {
  public:
   explicit LeatBatches(const Options& options)
-      : options_(options), client_(client_of(options)), memory_(options.sample_bytes) {}
+      : options_(options), client_(client_options(options.port)), memory_(options.sample_bytes) {}
 
   Result<Clock::duration> ask(const std::vector<std::uint64_t>& numbers) override {
     std::string list;
@@ -107,7 +108,7 @@ class LeatBatches final : public Asker {
 class SingleGets final : public Asker {
  public:
   explicit SingleGets(const Options& options)
-      : options_(options), client_(client_of(options)), memory_(options.sample_bytes) {}
+      : options_(options), client_(client_options(options.port)), memory_(options.sample_bytes) {}
 
   Result<Clock::duration> ask(const std::vector<std::uint64_t>& numbers) override {
     for (const std::uint64_t number : numbers) {
@@ -165,11 +166,11 @@ class RedisBatches final : public Asker {
   redisContext* connection_;
 };
 
-// AIStore's GetBatch, as a tar that is streamed.
+// AIStore's GetBatch, as a tar that is streamed: its proxy says which target to ask.
 class AIStoreBatches final : public Asker {
  public:
   explicit AIStoreBatches(const Options& options)
-      : options_(options), client_(client_of(options)) {}
+      : options_(options), proxy_(client_options(options.port)) {}
 
   Result<Clock::duration> ask(const std::vector<std::uint64_t>& numbers) override {
     std::string list = R"({"mime":".tar","onob":true,"strm":true,"in":[)";
@@ -184,9 +185,10 @@ class AIStoreBatches final : public Asker {
     request.headers = {{"content-type", "application/json"}};
     request.body = std::as_bytes(std::span(list));
     const auto begin = Clock::now();
+    RETURN_IF_ERROR(follow_proxy(request));
     Clock::duration first{};
     const Status taken =
-        client_.ask(request, Context(), [&](http::ClientConnection& answer) -> Status {
+        target_->ask(request, Context(), [&](http::ClientConnection& answer) -> Status {
           if (answer.head().status() != 200) return short_answer();
           std::array<std::byte, 1> byte;
           RETURN_IF_ERROR(answer.read_all(byte, Context()));
@@ -201,8 +203,30 @@ class AIStoreBatches final : public Asker {
   }
 
  private:
+  // Leaves in `request` what to ask the target.
+  Status follow_proxy(http::ClientRequest& request) {
+    std::string location;
+    RETURN_IF_ERROR(proxy_.ask(request, Context(), [&](http::ClientConnection& answer) -> Status {
+      location = answer.head().header("location").value_or("");
+      return answer.read_rest(1 << 20, Context()).ok() ? ok_status() : short_answer();
+    }));
+    constexpr std::string_view kScheme = "http://";
+    const std::size_t slash = location.find('/', kScheme.size());
+    const std::size_t question = location.find('?');
+    if (slash == location.npos || question == location.npos) return short_answer();
+    ASSIGN_OR_RETURN(
+        const auto authority,
+        http::parse_authority(
+            std::string_view(location).substr(kScheme.size(), slash - kScheme.size()), 80));
+    if (!target_) target_.emplace(client_options(authority.port));
+    request.path = location.substr(slash, question - slash);
+    request.query = location.substr(question + 1);
+    return ok_status();
+  }
+
   const Options& options_;
-  http::Client client_;
+  http::Client proxy_;
+  std::optional<http::Client> target_;
 };
 
 template <typename AskerKind>

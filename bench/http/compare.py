@@ -85,7 +85,7 @@ def compare_puts(leat: servers.Server, peer: servers.Server, options, bars: dict
 
 def ask_batches(server: servers.Server, kind: str, options, pair: int) -> dict:
     """One connection that asks for random samples, 256 at a time."""
-    command = [options.bin / "leat_bench_http_batch", "--server", kind, "--port", server.port,
+    command = [options.bin / "leat_bench_http_batch", "--server", kind, "--port", server.batch_port,
                "--objects", SAMPLES, "--seconds", options.seconds, "--seed", pair + 1]
     return json.loads(subprocess.run([str(word) for word in command], check=True,
                                      capture_output=True, text=True).stdout)

@@ -57,6 +57,7 @@ class Server:
         self.root = f"http://127.0.0.1:{self.port}"
         self.path = ""       # of the bucket
         self.put_query = ""  # what a PUT's URL ends with
+        self.batch_port = self.port
 
     @property
     def base(self) -> str:
@@ -265,6 +266,8 @@ class AIStore(Server):
                                 "PUT", f"{proxy}{self.path}/first?provider=ais"], check=True,
                                capture_output=True, text=True).stdout
         self.put_query = "?" + shown.split("?", 1)[1]
+        self.batch_port = ports[0]
+        wait_for_batches(f"{proxy}/v1/ml/moss/bench?provider=ais")
 
     def start_node(self, peers: Path, directory: Path, role: str, ports: list[int],
                    proxy: str) -> None:
@@ -288,6 +291,20 @@ class AIStore(Server):
         if role == "proxy":
             arguments.append("-ntargets=1")
         self.start(peers / "aisnode", *arguments, env=environment)
+
+
+def wait_for_batches(url: str, seconds: float = 60) -> None:
+    """Until AIStore's target is ready for them; it says 503 for a while."""
+    body = b'{"mime":".tar","in":[{"objname":"none"}],"coer":true,"strm":true}'
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            urllib.request.urlopen(urllib.request.Request(url, method="GET", data=body)).close()
+            return
+        except urllib.error.HTTPError as error:
+            if error.code != 503:  # a redirect that this client does not follow with a body
+                return
+        time.sleep(0.5)
 
 
 PEERS = ("nginx", "redis", "minio", "aistore")
