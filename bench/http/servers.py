@@ -151,8 +151,8 @@ class Leat(Server):
         wait_for(self.root)
         self.path = "/bench"
         request = urllib.request.Request(
-            f"{self.root}/leat/v1/buckets/bench", method="PUT",
-            headers={"x-leat-request": "1", "x-leat-durability": durability})
+            f"{self.root}/leat/v1/buckets/bench?durability={durability}", method="PUT",
+            headers={"x-leat-request": "1"})
         urllib.request.urlopen(request).close()
 
     def put_blocks(self, name: str, block: bytes, count: int) -> None:
