@@ -48,7 +48,8 @@ request = function()
 end
 """
 
-# What a day brings: reads, whole and in part, questions, writes over few names, listings.
+# What a day brings: reads, whole and in part, questions (not HEAD, which wrk does not understand),
+# writes over few names, listings.
 MIXED = """
 local body = string.rep("y", 1000)
 math.randomseed({seed})
@@ -57,7 +58,7 @@ request = function()
   local name = "{path}/4KiB-" .. math.random({count}) - 1
   if kind <= 12 then return wrk.format("GET", name) end
   if kind <= 14 then return wrk.format("GET", name, {{["Range"] = "bytes=100-1099"}}) end
-  if kind <= 17 then return wrk.format("HEAD", name) end
+  if kind <= 17 then return wrk.format("GET", name, {{["If-None-Match"] = "*"}}) end
   if kind <= 19 then return wrk.format("PUT", "{path}/mixed-" .. math.random(1000), nil, body) end
   return wrk.format("GET", "{path}?list-type=2&max-keys=10")
 end
