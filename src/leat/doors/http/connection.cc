@@ -20,7 +20,8 @@ constexpr std::size_t kPieceBytes = 256 << 10;
 constexpr std::uint64_t kWindowBytes = 4 << 20;
 // What one call sends of a file, so that the others of the loop have their turn.
 constexpr std::uint64_t kSendfileBytes = 1 << 20;
-// After so much the others of the loop have their turn, however fast the client is.
+// After so much the others have their turn, on the loop and in the pool, however fast the client
+// is.
 constexpr std::uint64_t kTurnBytes = 2 << 20;
 constexpr std::uint64_t kTurnRequests = 64;
 constexpr std::size_t kCopyBytes = 256 << 10;
@@ -73,6 +74,7 @@ Connection::Want Connection::run_on_loop(LoopSpace& space) {
 }
 
 Connection::Want Connection::run_on_pool() {
+  turn_bytes_ = 0;
   if (state_ == State::kBody) {
     if (const Want want = work(); want != Want::kPool) return want;
   }
@@ -439,9 +441,9 @@ std::optional<Connection::Want> Connection::send_object(ObjectBody& body, Blocki
 std::optional<Connection::Want> Connection::send_extents(Blocking blocking) {
   LocalExtent& extent = window_[window_at_];
   const std::uint64_t length = std::min(extent.length, kSendfileBytes);
-  if (blocking == Blocking::kNo) {
-    if (turn_bytes_ >= kTurnBytes) return Want::kTurn;
-    if (!is_resident(extent.descriptor, extent.offset, length)) return Want::kPool;
+  if (turn_bytes_ >= kTurnBytes) return Want::kTurn;
+  if (blocking == Blocking::kNo && !is_resident(extent.descriptor, extent.offset, length)) {
+    return Want::kPool;
   }
   const auto count =
       channel_.send_file(extent.descriptor, extent.offset, static_cast<std::size_t>(length));
@@ -458,7 +460,7 @@ std::optional<Connection::Want> Connection::send_extents(Blocking blocking) {
 std::optional<Connection::Want> Connection::fill_from_source(BodySource& source,
                                                              Blocking blocking) {
   if (output_sent_ > 0 || output_.size() >= kJoinedBytes) return std::nullopt;
-  if (blocking == Blocking::kNo && turn_bytes_ >= kTurnBytes) return Want::kTurn;
+  if (turn_bytes_ >= kTurnBytes) return Want::kTurn;
   // The length comes first and is known last.
   constexpr std::string_view kNoLength = "00000000\r\n";
   const std::size_t chunk = output_.size();

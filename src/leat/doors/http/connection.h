@@ -79,6 +79,8 @@ class Connection {
   bool is_idle() const { return state_ == State::kHead && input_.empty(); }
   // In the middle of a head: the time for it runs from its first byte.
   bool is_reading_head() const { return state_ == State::kHead && !input_.empty(); }
+  // In the middle of an answer.
+  bool is_answering() const { return state_ == State::kAnswer; }
   std::uint64_t requests() const { return requests_; }
   int socket() const { return channel_.socket(); }
 

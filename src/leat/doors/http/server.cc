@@ -11,9 +11,13 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
+#include <deque>
 #include <list>
+#include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "leat/base/executor.h"
@@ -25,6 +29,13 @@ namespace leat::doors::http {
 namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
+
+// How long answers are sent before the sockets are asked again: what a small request waits for
+// large ones, at most.
+constexpr auto kTurnsTime = std::chrono::microseconds(500);
+// Long answers of one loop that wait for the disk at a time. More of them would not make a disk
+// faster, but take the threads that short requests need, and the processor from the loop.
+constexpr std::size_t kMostLongInPool = 4;
 
 // What all loops of a server share.
 struct Shared {
@@ -105,7 +116,8 @@ class Loop {
     SteadyTime moved;
     std::uint64_t counted_requests = 0;
     Connection::Want want = Connection::Want::kRead;
-    bool is_in_pool = false;
+    bool is_in_pool = false;  // or waits to be
+    bool is_long_in_pool = false;
     bool is_waiting_for_turn = false;
     bool has_event = false;  // came while it was in the pool
     bool is_gone = false;
@@ -123,11 +135,14 @@ class Loop {
 
   void run();
   void handle(const epoll_event& event);
+  void go_on(Client& client);
+  void wait_for_turn(Client& client);
   void take_turns();
   void take_messages();
   void accept_all();
   void adopt(int socket);
   void advance(Client& client);
+  void submit_in_turn(Client& client);
   void submit(Client& client);
   void remove(Client& client);
   void look_after_time();
@@ -137,7 +152,9 @@ class Loop {
   int epoll_ = -1;
   int wake_ = -1;
   int listener_ = -1;
-  std::vector<Client*> turns_;  // who goes on when the others had their turn
+  std::deque<Client*> turns_;  // who goes on when the others had their turn
+  std::deque<Client*> waiting_for_pool_;
+  std::size_t long_in_pool_ = 0;
   std::vector<Loop*> peers_;
   std::size_t next_peer_ = 0;
   SteadyTime now_;
@@ -194,14 +211,33 @@ void Loop::handle(const epoll_event& event) {
       client.has_event = true;
       return;
     }
+    go_on(client);
+  }
+}
+
+// Requests come first: an answer that did not fit into its socket is a long one.
+void Loop::go_on(Client& client) {
+  if (client.connection.is_answering()) {
+    wait_for_turn(client);
+  } else {
     advance(client);
   }
 }
 
+void Loop::wait_for_turn(Client& client) {
+  if (std::exchange(client.is_waiting_for_turn, true)) return;
+  turns_.push_back(&client);
+}
+
+// One after another, until it is time to hear who else wants something.
 void Loop::take_turns() {
-  for (Client* client : std::exchange(turns_, {})) {
-    client->is_waiting_for_turn = false;
-    if (!client->is_in_pool) advance(*client);
+  const SteadyTime end = std::chrono::steady_clock::now() + kTurnsTime;
+  while (!turns_.empty()) {
+    Client& client = *turns_.front();
+    turns_.pop_front();
+    client.is_waiting_for_turn = false;
+    if (!client.is_in_pool) advance(client);
+    if (std::chrono::steady_clock::now() >= end) return;
   }
 }
 
@@ -216,15 +252,31 @@ void Loop::take_messages() {
   for (const int socket : sockets) adopt(socket);
   for (Client* client : returned) {
     client->is_in_pool = false;
-    const bool goes_on = client->want == Connection::Want::kLoop || client->has_event;
-    client->has_event = false;
-    if (client->want == Connection::Want::kClose) {
-      remove(*client);
-    } else if (client->want == Connection::Want::kPool) {
-      submit(*client);
-    } else if (goes_on) {
-      advance(*client);
+    if (std::exchange(client->is_long_in_pool, false)) --long_in_pool_;
+    const bool has_event = std::exchange(client->has_event, false);
+    switch (client->want) {
+      case Connection::Want::kClose:
+        remove(*client);
+        break;
+      case Connection::Want::kPool:
+        submit_in_turn(*client);
+        break;
+      case Connection::Want::kTurn:
+        wait_for_turn(*client);
+        break;
+      case Connection::Want::kLoop:
+        go_on(*client);
+        break;
+      case Connection::Want::kRead:
+      case Connection::Want::kWrite:
+        if (has_event) go_on(*client);
+        break;
     }
+  }
+  while (!waiting_for_pool_.empty() && long_in_pool_ < kMostLongInPool) {
+    Client& client = *waiting_for_pool_.front();
+    waiting_for_pool_.pop_front();
+    submit_in_turn(client);
   }
 }
 
@@ -290,15 +342,26 @@ void Loop::advance(Client& client) {
   if (client.want == Connection::Want::kClose) {
     remove(client);
   } else if (client.want == Connection::Want::kPool) {
-    submit(client);
-  } else if (client.want == Connection::Want::kTurn && !client.is_waiting_for_turn) {
-    client.is_waiting_for_turn = true;
-    turns_.push_back(&client);
+    submit_in_turn(client);
+  } else if (client.want == Connection::Want::kTurn) {
+    wait_for_turn(client);
   }
 }
 
-void Loop::submit(Client& client) {
+void Loop::submit_in_turn(Client& client) {
   client.is_in_pool = true;
+  if (client.connection.is_answering()) {
+    if (long_in_pool_ == kMostLongInPool) {
+      waiting_for_pool_.push_back(&client);
+      return;
+    }
+    ++long_in_pool_;
+    client.is_long_in_pool = true;
+  }
+  submit(client);
+}
+
+void Loop::submit(Client& client) {
   // The end that came before the request got here: it is not told twice.
   if (client.connection.has_input_ended()) client.connection.end_input();
   shared_.in_pool.fetch_add(1, std::memory_order_relaxed);
