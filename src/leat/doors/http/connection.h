@@ -81,6 +81,9 @@ class Connection {
   bool is_reading_head() const { return state_ == State::kHead && !input_.empty(); }
   // In the middle of an answer.
   bool is_answering() const { return state_ == State::kAnswer; }
+  bool is_sending_object() const {
+    return is_answering() && std::holds_alternative<ObjectBody>(answer_.body);
+  }
   std::uint64_t requests() const { return requests_; }
   int socket() const { return channel_.socket(); }
 

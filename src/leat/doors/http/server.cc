@@ -33,9 +33,9 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 // How long answers are sent before the sockets are asked again: what a small request waits for
 // large ones, at most.
 constexpr auto kTurnsTime = std::chrono::microseconds(500);
-// Long answers of one loop that wait for the disk at a time. More of them would not make a disk
-// faster, but take the threads that short requests need, and the processor from the loop.
-constexpr std::size_t kMostLongInPool = 4;
+// Objects of one loop that are sent and wait for the disk at a time. More of them would not make a
+// disk faster, but take the threads that short requests need, and the processor from the loop.
+constexpr std::size_t kMostObjectsInPool = 4;
 
 // What all loops of a server share.
 struct Shared {
@@ -117,7 +117,7 @@ class Loop {
     std::uint64_t counted_requests = 0;
     Connection::Want want = Connection::Want::kRead;
     bool is_in_pool = false;  // or waits to be
-    bool is_long_in_pool = false;
+    bool is_object_in_pool = false;
     bool is_waiting_for_turn = false;
     bool has_event = false;  // came while it was in the pool
     bool is_gone = false;
@@ -154,7 +154,7 @@ class Loop {
   int listener_ = -1;
   std::deque<Client*> turns_;  // who goes on when the others had their turn
   std::deque<Client*> waiting_for_pool_;
-  std::size_t long_in_pool_ = 0;
+  std::size_t objects_in_pool_ = 0;
   std::vector<Loop*> peers_;
   std::size_t next_peer_ = 0;
   SteadyTime now_;
@@ -252,7 +252,7 @@ void Loop::take_messages() {
   for (const int socket : sockets) adopt(socket);
   for (Client* client : returned) {
     client->is_in_pool = false;
-    if (std::exchange(client->is_long_in_pool, false)) --long_in_pool_;
+    if (std::exchange(client->is_object_in_pool, false)) --objects_in_pool_;
     const bool has_event = std::exchange(client->has_event, false);
     switch (client->want) {
       case Connection::Want::kClose:
@@ -273,7 +273,7 @@ void Loop::take_messages() {
         break;
     }
   }
-  while (!waiting_for_pool_.empty() && long_in_pool_ < kMostLongInPool) {
+  while (!waiting_for_pool_.empty() && objects_in_pool_ < kMostObjectsInPool) {
     Client& client = *waiting_for_pool_.front();
     waiting_for_pool_.pop_front();
     submit_in_turn(client);
@@ -350,13 +350,13 @@ void Loop::advance(Client& client) {
 
 void Loop::submit_in_turn(Client& client) {
   client.is_in_pool = true;
-  if (client.connection.is_answering()) {
-    if (long_in_pool_ == kMostLongInPool) {
+  if (client.connection.is_sending_object()) {
+    if (objects_in_pool_ == kMostObjectsInPool) {
       waiting_for_pool_.push_back(&client);
       return;
     }
-    ++long_in_pool_;
-    client.is_long_in_pool = true;
+    ++objects_in_pool_;
+    client.is_object_in_pool = true;
   }
   submit(client);
 }
