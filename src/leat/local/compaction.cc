@@ -74,18 +74,20 @@ Status Drive::compact_all(const Context& context) {
   return ok_status();
 }
 
+// With no more than this to move, a pack is gone before the disk is full, or the reserve's room.
+std::uint64_t Drive::room_to_compact() const {
+  const auto space = files_->space();
+  return std::max(space.ok() ? space->available_bytes / 2 : 0,
+                  options_.log.reserve_bytes / kReserveShare);
+}
+
 Status Drive::compact(Pack& pack, const Context& context) {
   std::vector<Change> moves;
   std::uint64_t move_bytes = 0;
   std::vector<std::pair<std::string, Place>> superfluous;
   bool has_objects = false;
   const MonotonicTime start = context.clock().now();
-  // With so little to move, the pack will be gone before the disk is full, or the reserve's room.
-  const auto space = files_->space();
-  const std::uint64_t room = std::max(space.ok() ? space->available_bytes / 2 : 0,
-                                      options_.log.reserve_bytes / kReserveShare);
-  const bool frees_space = pack.live_bytes() <= room;
-
+  const bool frees_space = pack.live_bytes() <= room_to_compact();
   const auto move_all = [&]() -> Status {
     (void)log_.commit(moves, context);  // each has its own result
     for (const Change& move : moves) {

@@ -245,6 +245,7 @@ class Drive final : private PackLog::Listener {
   Result<std::optional<Found>> read_found_slowly(std::string_view key, Place place,
                                                  std::shared_ptr<Pack> pack);
 
+  std::uint64_t room_to_compact() const;
   Status compact(Pack& pack, const Context& context);
   std::optional<std::uint32_t> pick_pack() const;
   std::optional<Place> newest_place(std::string_view key, Location location) const
