@@ -131,8 +131,7 @@ Status Drive::compact(Pack& pack, const Context& context) {
     RETURN_IF_ERROR(move_all());
     return keep_pace(offset, start, options_.compact_bytes_per_second, context);
   };
-  const std::uint64_t end = pack.end_bytes();
-  RETURN_IF_ERROR(walk_pack(pack, 0, end, walk));
+  RETURN_IF_ERROR(walk_pack(pack, 0, pack.end_bytes(), walk));
   RETURN_IF_ERROR(move_all());
   if (pack.is_damaged()) return ok_status();
   std::uint64_t superfluous_bytes = 0;
