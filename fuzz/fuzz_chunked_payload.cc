@@ -43,19 +43,19 @@ Decoded decode(const Signer& signer, std::string_view text, std::size_t step) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace s3 = leat::doors::http::s3;
   if (size == 0) return 0;
-  s3::Signer signer;
+  leat::doors::http::Signer signer;
   signer.date = "20130524T000000Z";
   signer.scope = "20130524/us-east-1/s3/aws4_request";
   signer.signature = "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9";
   switch (data[0] % 3) {
     case 0:
-      signer.payload = s3::PayloadKind::kChunksUnsignedTrailer;
+      signer.payload = leat::doors::http::PayloadKind::kChunksUnsignedTrailer;
       break;
     case 1:
-      signer.payload = s3::PayloadKind::kChunksSigned;
+      signer.payload = leat::doors::http::PayloadKind::kChunksSigned;
       break;
     default:
-      signer.payload = s3::PayloadKind::kChunksSignedTrailer;
+      signer.payload = leat::doors::http::PayloadKind::kChunksSignedTrailer;
   }
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   const auto whole = s3::decode(signer, text, text.size() + 1);
