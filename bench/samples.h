@@ -21,7 +21,7 @@ namespace leat::bench {
 struct SampleSet {
   std::uint64_t count = 0;
   std::size_t size_bytes = 0;
-  std::string content_type;  // what clients of S3 send with each object; empty: nothing
+  std::string content_type{};  // what clients of S3 send with each object; empty: nothing
 };
 
 std::string sample_name(std::uint64_t number);
