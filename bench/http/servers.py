@@ -305,6 +305,7 @@ def wait_for_batches(url: str, seconds: float = 60) -> None:
             if error.code != 503:  # a redirect that this client does not follow with a body
                 return
         time.sleep(0.5)
+    raise RuntimeError(f"AIStore is not ready for batches after {seconds} s")
 
 
 PEERS = ("nginx", "redis", "minio", "aistore")

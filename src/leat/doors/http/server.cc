@@ -231,6 +231,7 @@ void Loop::wait_for_turn(Client& client) {
 
 // One after another, until it is time to hear who else wants something.
 void Loop::take_turns() {
+  if (turns_.empty()) return;
   const SteadyTime end = std::chrono::steady_clock::now() + kTurnsTime;
   while (!turns_.empty()) {
     Client& client = *turns_.front();
